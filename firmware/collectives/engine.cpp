@@ -82,6 +82,8 @@ void engine::load_run(channel& c)
         use_queue(c, c.index + c.cursor.turn); // the same for a rank always: its chunks stay in order
     else if (c.now->source == run_source::axis_direct)
         use_queue(c, c.now->first_queue + c.cursor.turn - 1u);
+    else if (is_of_tree(c.now->source))
+        use_queue(c, c.cursor.queue);
     else if (c.now->has_queue)
         use_queue(c, c.now->first_queue);
 }
@@ -156,7 +158,7 @@ abi::status engine::say_ready()
     d.more_pieces = static_cast<std::uint16_t>(c.cursor.more_pieces);
     d.stride = c.cursor.stride * element_bytes_;
     d.destination_rank = c.cursor.to;
-    d.remote_semaphore = c.now->remote_semaphore;
+    d.remote_semaphore = c.cursor.semaphore;
     d.shortest_paths = c.now->shortest_paths ? 1 : 0;
     d.redop = c.now->accumulate && elements != 0 ? command_.redop : abi::reduce_op::none;
     d.destination_port = c.port;
@@ -204,11 +206,23 @@ bool engine::held_back(channel& c)
 {
     if (c.now->of_contributions)
         return must_wait_for_contributions(c);
+    if (is_of_tree(c.now->source))
+        return held_back_in_tree(c);
     if (c.now->source != run_source::fan_out)
         return held_back_by_failed_chips(c);
     return c.sent >= c.counts.free_sends && // the root has it all
            must_wait(c, c.now->receive_semaphore, c.receive_base + c.sent / (c.now->view.size - 1) + 1,
                      c.now->view.predecessor);
+}
+
+// A piece goes on when it has come: from the parent, or from all that have a part in its sum.
+bool engine::held_back_in_tree(channel& c)
+{
+    const std::uint32_t semaphore = c.now->receive_semaphore;
+    if (c.now->source == run_source::tree_spread)
+        return must_wait(c, semaphore, c.receive_base + c.cursor.turn + 1, c.now->view.predecessor);
+    return must_wait(c, semaphore + c.cursor.turn, context_.expected[semaphore + c.cursor.turn],
+                     context_.table.rank);
 }
 
 // Of a reduce: message k of the sums holds what all children of the tree have sent of it, or all that they have sent
@@ -250,13 +264,14 @@ bool engine::must_wait_for_contributions(channel& c)
                 c.blocked_by_ring = true;
                 return dma_.bus_status("DMA.HEAD");
             }
-            if (batch++ == (c.now->source == run_source::axis_direct ? k_direct_batch : k_batch)) {
+            const bool by_links = c.now->source == run_source::axis_direct || is_of_tree(c.now->source);
+            if (batch++ == (by_links ? k_direct_batch : k_batch)) {
                 c.has_more = true;
                 return {};
             }
             if (abi::status s = send_chunk(c); !s.ok())
                 return s;
-            if (c.now->source == run_source::axis_direct)
+            if (by_links)
                 ring_doorbells(); // its link need not wait for the others' messages
         }
         const pass& p = *c.now;

@@ -76,6 +76,7 @@ private:
     }
     bool must_wait_for_arrivals(channel& c);
     bool held_back(channel& c);
+    bool held_back_in_tree(channel& c);
     bool must_wait_for_contributions(channel& c);
     abi::status advance(channel& c);
     abi::status next_pass(channel& c);

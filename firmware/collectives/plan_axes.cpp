@@ -39,6 +39,53 @@ bool direct(const abi::platform_table& t, std::uint32_t axis)
     return kind == abi::dimension_kind::full || kind == abi::dimension_kind::switched;
 }
 
+void outermost_first(std::uint32_t* axes, std::uint32_t levels)
+{
+    for (std::uint32_t i = 1; i < levels; ++i) // few, so sorted by insertion
+        for (std::uint32_t k = i; k > 0 && axes[k] > axes[k - 1]; --k) {
+            const std::uint32_t axis = axes[k];
+            axes[k] = axes[k - 1];
+            axes[k - 1] = axis;
+        }
+}
+
+// What a core takes for a message and, on a ring, for the step that waits for it. Calibrated: all_gather of 1 to 8 MiB
+// on 4x4x4 chips of four ranks.
+constexpr std::uint64_t k_message_ns = 150;
+
+/// What a shard of each rank takes on links, dimension by dimension in this order, in ns.
+std::uint64_t link_ns(const abi::platform_table& t, const std::uint32_t* axes, std::uint32_t levels, std::uint64_t shard_bytes)
+{
+    std::uint64_t ns = 0;
+    std::uint64_t bytes = shard_bytes * t.ranks;
+    for (std::uint32_t i = 0; i < levels; ++i) {
+        const std::uint32_t d = t.dim_count - 1 - axes[i];
+        const std::uint64_t ways = direct(t, axes[i]) ? 1 : 2; // a ring goes one way round
+        bytes /= t.dims[d];
+        ns += t.rate_mbps[d] != 0 ? bytes * (t.dims[d] - 1) * ways * 8000 / t.rate_mbps[d] : 0;
+    }
+    return ns;
+}
+
+/// With one lane, whether all data should go along fast dimensions first, although blocks of shards of ranks do not lie
+/// side by side then, so that there are more messages.
+bool fast_axes_first_pays(const abi::platform_table& t, std::uint64_t shard_bytes, bool any_ring)
+{
+    std::uint32_t axes[abi::k_max_dims];
+    const std::uint32_t levels = axis_order(t, 0, axes);
+    const std::uint64_t fast_ns = link_ns(t, axes, levels, shard_bytes);
+    std::uint64_t messages = 0;
+    std::uint32_t shards = t.ranks;
+    for (std::uint32_t i = 0; i < levels; ++i) {
+        const std::uint32_t size = t.dims[t.dim_count - 1 - axes[i]];
+        const std::uint32_t last = t.dims[t.dim_count - 1 - axes[levels - 1]];
+        shards /= size;
+        messages += std::uint64_t{size - 1} * (any_ring || i + 1 == levels ? shards : shards / last); // pieces of one
+    }
+    outermost_first(axes, levels);
+    return link_ns(t, axes, levels, shard_bytes) > fast_ns + messages * k_message_ns;
+}
+
 } // namespace
 
 void planner::plan_axes()
@@ -82,13 +129,20 @@ void planner::plan_axes()
         directions = 1;
         colours = smaller(colours, k_lanes_of_a_chunk);
     }
+    // Shards of ranks that are too short for all lanes are cut for fewer: one direction of each dimension, then fewer
+    // dimensions.
+    if (by_rank && part_bytes() < shortest_part_bytes)
+        directions = 1;
+    while (by_rank && colours > 1 && part_bytes() < shortest_part_bytes)
+        --colours;
     const std::uint64_t shortest_lane = any_ring ? k_shortest_ring_lane_part_bytes : k_shortest_lane_part_bytes;
     if (part_bytes() < (by_rank ? shortest_part_bytes : shortest_lane))
         colours = directions = 1;
     // One core serves all lanes: with four its messages are twice as long as with two, so that it has as long for each.
     if (any_ring && colours * directions > k_lanes_of_a_chunk)
         out_.chunk_elements *= colours * directions / k_lanes_of_a_chunk;
-    const bool in_parts = by_rank && part_bytes() >= shortest_part_bytes;
+    const bool in_parts = by_rank && (part_bytes() >= shortest_part_bytes ||
+                                      fast_axes_first_pays(table_, shard * element_bytes, any_ring));
     if (in_parts) { // all parts have as many messages
         const std::uint64_t longest = shard / (colours * directions) + 1;
         const std::uint32_t messages = out_.chunks(longest);
@@ -127,19 +181,14 @@ void planner::plan_axes()
     announce_lines();
 }
 
-// `outermost_first`: blocks of shards of ranks lie side by side only in this order.
-axis_lane& planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool outermost_first)
+// `by_place`, the outermost dimension first: blocks of shards of ranks lie side by side only in this order.
+axis_lane& planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool by_place)
 {
     axis_lane& a = *new (&out_.axis_lanes[lane]) axis_lane;
     std::uint32_t axes[abi::k_max_dims];
     a.levels = axis_order(table_, colour, axes);
-    if (outermost_first)
-        for (std::uint32_t i = 1; i < a.levels; ++i) // few, so sorted by insertion
-            for (std::uint32_t k = i; k > 0 && axes[k] > axes[k - 1]; --k) {
-                const std::uint32_t axis = axes[k];
-                axes[k] = axes[k - 1];
-                axes[k - 1] = axis;
-            }
+    if (by_place)
+        outermost_first(axes, a.levels);
     const bool of_ranks = shards_are_of_ranks(command_.op);
     std::uint32_t first = 0;
     std::uint32_t shards = table_.ranks;

@@ -37,6 +37,15 @@ private:
     void plan_one_tree(const mesh& o, place here, place root, bool transposed);
     void plan_fan_out();
     void plan_fan_in();
+
+    // plan_line_trees.cpp
+    bool in_line_trees() const;
+    void plan_line_trees();
+    pass& add_wait(channel_plan& c, std::uint32_t semaphore);
+    pass& add_tree_pass(std::uint32_t colour, run_source source, std::uint32_t messages);
+    void add_spread_of(std::uint32_t colour);
+    void add_sums_of(std::uint32_t colour);
+
     void add_arrivals(std::uint32_t messages, std::uint32_t parent, std::uint32_t ready_semaphore,
                       std::uint32_t data_semaphore);
     std::uint16_t queue_towards(direction d) const;
@@ -52,7 +61,7 @@ private:
 
     // plan_axes.cpp
     void plan_axes();
-    axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool outermost_first);
+    axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool by_place);
     void add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore);
     void add_gather_to_root(channel_plan& c, std::uint32_t semaphore);
     std::uint16_t queue_of_line(std::uint32_t axis) const;

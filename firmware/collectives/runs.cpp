@@ -44,6 +44,7 @@ message_counts run_finder::enter(const pass& p, std::uint32_t lane, run_cursor& 
     c.lane = lane;
     c.step = 0;
     c.to = p.view.successor;
+    c.semaphore = p.remote_semaphore;
     if (p.source == run_source::axis_ring || p.source == run_source::axis_direct)
         return enter_axis(p, c);
     if (is_ring(p.source))
@@ -117,6 +118,9 @@ void run_finder::find(const pass& p, run_cursor& c, bool first)
         }
         case run_source::ring_walk: find_on_walk(p, c); break;
         case run_source::fan_out: find_for_line(p, c); break;
+        case run_source::tree_parts:
+        case run_source::tree_spread:
+        case run_source::tree_sums: find_of_tree(p, c); break;
         default: find_unit(p, c); break;
         }
         if (c.run.count != 0 || p.sends_empty)
@@ -192,6 +196,45 @@ void run_finder::find_for_line(const pass& p, run_cursor& c)
     c.run = {first, left < schedule_.chunk_elements ? left : schedule_.chunk_elements};
     const std::uint32_t away = p.view.position + c.turn < p.view.size ? c.turn : c.turn - p.view.size;
     c.to = rings_.table.rank + away * p.stride; // unsigned: wraps back
+}
+
+// Piece by piece, to all in turn. In a reduce every piece counts for itself.
+void run_finder::find_of_tree(const pass& p, run_cursor& c)
+{
+    const line_trees& t = schedule_.trees;
+    const tree_line& own = t.line[p.level];
+    const std::uint32_t here = rings_.table.rank;
+    const std::uint32_t receivers = p.total_sends / t.pieces;
+    const std::uint32_t piece = c.step / receivers;
+    const std::uint32_t number = c.step - piece * receivers;
+    c.turn = piece;
+    c.semaphore = p.remote_semaphore + (p.accumulate ? piece : 0);
+    if (p.source == run_source::tree_sums) {
+        const tree_line& by = t.line[t.behind(p.level, t.came_by(p.level))];
+        c.queue = by.first_queue + (by.root_at + by.size - by.at) % by.size - 1;
+        c.run = t.piece(schedule_.count, own.tree(own.at), piece);
+        return;
+    }
+    // Lines of a relay: those behind the one it came by, and its own one.
+    const tree_line* line = &own;
+    std::uint32_t place = number;
+    bool leaf = true;
+    if (p.source == run_source::tree_spread)
+        for (std::uint32_t n = t.came_by(p.level) + 1; n < t.count && leaf; ++n) {
+            const tree_line& behind = t.line[t.behind(p.level, n)];
+            leaf = place >= behind.size - 1;
+            line = leaf ? line : &behind;
+            place -= leaf ? behind.size - 1 : 0;
+        }
+    // All of a line but, along the own one, the root.
+    const bool all = p.source == run_source::tree_spread && (!leaf || t.came_by(p.level) != 0);
+    const std::uint32_t away = all ? place + 1 : line->away(place);
+    const std::uint32_t to = line->coordinate(away);
+    c.to = here + (to - line->at) * line->stride; // unsigned: wraps back
+    c.queue = line->first_queue + away - 1;
+    c.run = t.piece(schedule_.count, own.tree(p.source == run_source::tree_parts ? to : own.at), piece);
+    if (p.source == run_source::tree_spread && leaf)
+        c.semaphore = p.leaf_semaphore;
 }
 
 } // namespace weft::firmware

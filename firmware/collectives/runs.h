@@ -22,6 +22,7 @@ namespace weft::firmware {
 struct run_cursor {
     abi::element_range run; ///< the present one
     std::uint32_t to = 0;   ///< rank that it goes to
+    std::uint32_t semaphore = 0; ///< counts there
     std::uint32_t step = 0; ///< its number, empty ones counted
     std::uint32_t lane = 0;
     std::uint32_t position = 0;     ///< on a ring: whose shard it is
@@ -33,6 +34,7 @@ struct run_cursor {
     std::uint64_t stride = 0;       ///< elements from one to the next
     /// Of fan_out and axis_direct: which other rank, 1 ..; of axis_ring: which run of a block.
     std::uint32_t turn = 0;
+    std::uint32_t queue = 0; ///< of trees: that of the message
 };
 
 /// Messages of a pass.
@@ -65,6 +67,7 @@ private:
     void find_shard_of_rank(const pass& p, run_cursor& c, std::uint32_t position);
     void find_on_walk(const pass& p, run_cursor& c);
     void find_for_line(const pass& p, run_cursor& c);
+    void find_of_tree(const pass& p, run_cursor& c);
     void find_unit(const pass& p, run_cursor& c); ///< failed_chips.cpp
     void find_block(const pass& p, run_cursor& c, bool first);    ///< axis_runs.cpp
     void find_exchange(const pass& p, run_cursor& c, bool first); ///< the same

@@ -15,6 +15,7 @@
 
 #include "firmware/collectives/axes.h"
 #include "firmware/collectives/donation.h"
+#include "firmware/collectives/line_trees.h"
 #include "firmware/collectives/rings.h"
 #include "firmware/context.h"
 
@@ -29,11 +30,15 @@ enum class run_source : std::uint8_t {
     axis_ring, ///< blocks of axes.h, around a ring
     axis_direct, ///< and to each other rank of a line
     fan_out,   ///< every chunk to each other rank of a line
+    tree_parts,  ///< pieces of the trees of line_trees.h, to the rank of a line whose tree it is
+    tree_spread, ///< pieces of the own tree, to all its children
+    tree_sums,   ///< pieces of the own tree, to its parent
     tile,      ///< units of the four chips of a tile, in rounds; the last three: failed_chips.h
     donate,    ///< units that this chip owns in its tile
     give_back  ///< the same units of a donor
 };
 constexpr bool is_ring(run_source s) { return s >= run_source::ring && s <= run_source::axis_ring; }
+constexpr bool is_of_tree(run_source s) { return s >= run_source::tree_parts && s <= run_source::tree_sums; }
 
 /// Elements to send to one rank.
 struct send_entry {
@@ -60,7 +65,8 @@ struct pass {
     std::uint8_t first_send = 0;        ///< of a list: its entries in schedule::sends
     std::uint8_t sends = 0;             ///< how many
     std::uint8_t donor = 0;             ///< of give_back: index of schedule::donors
-    std::uint8_t level = 0;             ///< of axis_ring and axis_direct: dimension of schedule::axis_lanes
+    std::uint8_t level = 0; ///< of axis_ring and axis_direct: dimension of schedule::axis_lanes; of trees: colour
+    std::uint8_t leaf_semaphore = 0;    ///< of tree_spread: counts at children along the own dimension
     std::uint16_t first_queue = 0;      ///< of axis_direct: that of the next rank of the line; the others follow
     bool has_queue = false;             ///< of a list: first_queue is that of its messages
     ring_id ring = {ring_kind::hamiltonian};
@@ -152,6 +158,7 @@ struct schedule {
     std::uint32_t expectation_count = 0;
     std::uint32_t send_count = 0;
     std::uint32_t donor_count = 0;
+    std::uint32_t tree_pieces = 0; ///< of a part of `trees`; 0: it has none
     union {
         channel_plan channels[k_max_channels];
     };
@@ -160,6 +167,9 @@ struct schedule {
     };
     union {
         axis_lane axis_lanes[k_max_lanes]; ///< of multi_axis
+    };
+    union {
+        line_trees trees; ///< of mesh_tree on a full mesh
     };
     union {
         tile_plan tiles[2]; ///< by lane

@@ -4,6 +4,7 @@
 
 #include "firmware/collectives/ccu_plan.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/line_trees.h"
 #include "firmware/collectives/supports.h"
 #include "firmware/costs.h"
 #include "hw/abi/ccu.h"
@@ -23,10 +24,15 @@ namespace {
 namespace costs = firmware::costs;
 using abi::dimension_kind;
 
-// Where ranks send to each other rank in turn, lines and rings are not loaded alike at each moment, the less so the
-// longer they are: the share of its bound that an all_to_all by direct reaches is one of these by the ranks of the
-// longest. Calibrated: 8x8 mesh 51 %, torus 36 %, 4x4 torus 80 %.
-constexpr double k_direct_share_by_line = 4, k_direct_share_by_ring = 3;
+// Where ranks send to each other rank in turn, messages that wait to turn from one line or ring into another hold up
+// others: an exchange takes longer than its bound by this part for each rank but one of a side, times the square of the
+// load of the other dimensions over that of the busiest. Calibrated with an all_to_all of 16 MiB by direct, share of
+// its bound, and of this model: meshes 4x4 71 and 70 %, 3x5 89 and 89, 2x8 97 and 97, 8x8 51 and 51; tori 4x4 61 and
+// 60, 3x5 83 and 84, 8x8 36 and 39; a line of 8 95 and 100.
+constexpr double k_turns_of_line = 0.14, k_turns_of_ring = 0.22;
+// Of two shots along diagonals, by the ranks of the longest line or ring. Calibrated: a reduce_scatter of 1 MiB on a 4x4
+// torus.
+constexpr double k_shots_share_by_line = 4, k_shots_share_by_ring = 3;
 constexpr double k_two_phase_share = 0.9; ///< 8x8 mesh 94 %, torus 90 %
 // Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over
 // d. Calibrated on boards of two NPUs; on a rack they add little.
@@ -173,14 +179,34 @@ private:
             inside += bytes_per_us(t_.rate_mbps[d]);
         return std::max(0.0, static_cast<double>(m_.links_bps) / 8e6 - inside);
     }
-    /// The share of the bound that an exchange of everybody with everybody reaches.
-    double share_of_exchange() const
+    /// The share of the bound that each of two shots reaches.
+    double share_of_shots() const
     {
         double share = 1;
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             if (t_.kind[d] == dimension_kind::line || t_.kind[d] == dimension_kind::ring)
-                share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_direct_share_by_line : k_direct_share_by_ring) / t_.dims[d]);
+                share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_shots_share_by_line : k_shots_share_by_ring) / t_.dims[d]);
         return share;
+    }
+    /// The share of the bound that an exchange of everybody with everybody reaches.
+    double share_of_exchange() const
+    {
+        double busiest = 0, squares = 0, ranks = 1, sides = 0, turns = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
+            const bool ring = t_.kind[d] == dimension_kind::ring;
+            if (t_.dims[d] < 2 || t_.rate_mbps[d] == 0 || !(ring || t_.kind[d] == dimension_kind::line))
+                continue;
+            const double low = t_.dims[d] / 2;
+            const double load = low * (t_.dims[d] - low) / t_.dims[d] / (ring ? 1 : 0.5) / t_.rate_mbps[d];
+            turns = load > busiest ? (ring ? k_turns_of_ring : k_turns_of_line) : turns;
+            busiest = std::max(busiest, load);
+            squares += load * load;
+            ranks *= t_.dims[d];
+            ++sides;
+        }
+        if (sides == 0)
+            return 1;
+        return 1 / (1 + turns * (std::pow(ranks, 1 / sides) - 1) * (squares / busiest / busiest - 1));
     }
     /// By shortest paths, as an exchange goes: without links to switches. Groups borrow some of the links that they
     /// leave idle.
@@ -237,6 +263,11 @@ private:
             each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
                 streams[{number, p.runs.empty() ? 0 : dimension_of(p.runs.front().to)}] += p.runs.empty() ? 0 : 1;
             });
+        const double planning = costs::k_engine + costs::k_engine_end + lanes * (costs::k_channel + costs::k_plan_phase + costs::k_view);
+        const double notices = rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
+        const double before = start() + instructions(planning) + notices;
+        if (rank.tree_pieces != 0)
+            return before + by_line_trees(rank.tree_pieces);
         double longest = 0;
         // Of all exchanges along a dimension: lanes that go along one at once share its links.
         std::vector<double> wire_us(t_.dim_count, 0);
@@ -252,9 +283,37 @@ private:
         }
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             longest = std::max(longest, wire_us[d] + latency(m_.hop_us[d]));
-        const double planning = costs::k_engine + costs::k_engine_end + lanes * (costs::k_channel + costs::k_plan_phase + costs::k_view);
-        const double notices = rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
-        return start() + instructions(planning) + notices + longest;
+        if (c_.algo == abi::algorithm::mesh_tree && !firmware::full_mesh(t_))
+            longest += below_root(rank);
+        return before + longest;
+    }
+    /// Of a broadcast along trees of a mesh: the last message goes on from chip to chip.
+    double below_root(const planned_rank& rank) const
+    {
+        for (const planned_channel& channel : rank.channels)
+            for (const planned_pass& p : channel.passes)
+                if (!p.runs.empty()) {
+                    const planned_run& run = p.runs.front();
+                    const std::uint32_t d = dimension_of(run.to);
+                    const double size = static_cast<double>(run.range.count) * abi::element_bytes(c_.type) / run.messages;
+                    return (rank.steps - 1.0) * (answer() + latency(m_.hop_us[d]) + size / stream_rate(d, 1));
+                }
+        return 0;
+    }
+    /// Trees of a full mesh, one for each link of a rank (firmware/collectives/line_trees.h). A rank sends a message on
+    /// each link for every piece; the last piece goes through all of its tree. In a broadcast the root and those below
+    /// it make as many before the last one leaves, in a reduce only contributions are so many.
+    double by_line_trees(double pieces) const
+    {
+        const firmware::line_trees trees(t_, c_.root);
+        double slowest = std::numeric_limits<double>::infinity();
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
+                slowest = std::min(slowest, bytes_per_us(t_.rate_mbps[d]) / (t_.dims[d] - 1));
+        const double wire_us = bytes_ / trees.trees / pieces / slowest;
+        const double made_us = trees.trees * (message() + instructions(costs::k_tree_run));
+        return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
+               (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
     }
     /// What a message of the event loop takes of the core, with what goes with it when its channel slept.
     double woken_message() const
@@ -338,7 +397,7 @@ private:
     {
         const double pieces = chunks(bytes_ / t_.ranks);
         const double skipped = t_.ranks - 1 - std::min<double>(static_cast<double>(c_.count) - 1, t_.ranks - 1);
-        const double share = share_of_exchange();
+        const double share = share_of_shots();
         const auto shot = [&](double messages) {
             const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
             return std::max(core_us + instructions(skipped * costs::k_direct_skip), bound_of_exchange() / share) + latency(farthest());

@@ -32,6 +32,9 @@ std::string name_of_pass(const firmware::pass& p)
     case run_source::axis_direct:
         return fmt::format("{} along dimension {}, all {} directly", half, p.ring.axis, p.view.size);
     case run_source::fan_out: return fmt::format("to all others of a line of {}", p.view.size);
+    case run_source::tree_parts: return p.accumulate ? "sums to the trees of others" : "parts to the trees of neighbours";
+    case run_source::tree_spread: return "own tree to its children";
+    case run_source::tree_sums: return "own tree to its parent";
     case run_source::tile: return fmt::format("{} in a tile of {}, in rounds", half, p.view.size);
     case run_source::donate: return "sums of its tile to a whole pair of rows";
     case run_source::give_back: return "results to the neighbours of failed chips";
@@ -85,6 +88,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
     if (const abi::status status = firmware::planner(rings, tree, command, *s).plan(); !status.ok())
         throw user_error(fmt::format("{} by {}: {}.", name_of(c.op), name_of(c.algo), status.where));
     rank.steps = s->steps;
+    rank.tree_pieces = s->tree_pieces;
     for (std::uint32_t i = 0; i < s->notice_count; ++i) {
         rank.told.push_back(s->notices[i].to);
         ++rank.sent[{s->notices[i].to, s->notices[i].semaphore}];
@@ -123,7 +127,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
                 finder.find(p, cursor, sent == 0);
                 const std::uint32_t messages = std::max(s->chunks(cursor.run.count), 1u);
                 pass.runs.push_back({cursor.step, cursor.run, cursor.to, messages});
-                rank.sent[{cursor.to, p.remote_semaphore}] += messages;
+                rank.sent[{cursor.to, cursor.semaphore}] += messages;
                 sent += messages;
             }
             channel.passes.push_back(std::move(pass));

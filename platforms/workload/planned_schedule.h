@@ -40,6 +40,7 @@ struct planned_channel {
 struct planned_rank {
     abi::platform_table table;
     std::uint32_t steps = 0;         ///< as its firmware reports them
+    std::uint32_t tree_pieces = 0;   ///< messages of a part of line_trees.h; 0: it has none
     std::vector<std::uint32_t> told; ///< ranks that hear that this one is ready, in order
     std::vector<planned_channel> channels;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>

@@ -227,6 +227,94 @@ TEST_CASE("full mesh: multi_axis with shards cut into a part for each lane")
             }
 }
 
+// From 192 KiB on a broadcast has a tree for each link of a rank.
+TEST_CASE("full mesh: broadcasts and reduces by trees of all links are exact")
+{
+    std::uint32_t seed = 0;
+    for (const sides& dims : {sides{3}, sides{8}, sides{2, 2}, sides{3, 2}, sides{1, 5, 1}, sides{4, 4}, sides{2, 3, 2}, sides{2, 2, 2, 2},
+                              sides{2, 2, 2, 2, 2}})
+        for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
+            for (const std::uint64_t more : {0, 1, 7}) {
+                const std::uint64_t count = 49152 + more;
+                const std::uint32_t n = product(dims);
+                world_options o = full(dims, ++seed);
+                o.buffer_bytes = 4 * 60000;
+                o.queues = 1 + seed % 7;
+                o.ports = 1 + seed % 2;
+                o.ring_entries = 1u << seed % 6;
+                o.freeze_one_in = seed % 3 == 0 ? 3 : 0;
+                std::vector<abi::command> commands;
+                for (std::uint32_t i = 0; i < 3; ++i) // of different roots, one behind the other
+                    commands.push_back(make({op, algorithm::mesh_tree}, count, more == 7 ? 3000 : 1 << 20, (seed + 3 * i) % n));
+                commands.push_back(make({op, algorithm::mesh_tree}, 5, 64, n - 1));
+                commands.push_back(make({collective_op::all_reduce, algorithm::multi_axis}, 100, 64));
+                commands.push_back(make({op, algorithm::mesh_tree}, 51000, 1000, n - 1));
+                INFO(to_text(dims) << " op " << int(op) << " + " << more << " seed " << seed);
+                REQUIRE(run_all(o, commands) == "");
+            }
+}
+
+TEST_CASE("full mesh: trees of all links are exact in every type and reduction")
+{
+    for (std::uint8_t type = 0; type < abi::k_element_types; ++type)
+        for (const reduce_op redop : {reduce_op::sum, reduce_op::max, reduce_op::min}) {
+            world_options o = full({3, 4}, type + 1u);
+            o.buffer_bytes = 4 * 100000;
+            abi::command c = make({collective_op::reduce, algorithm::mesh_tree}, 99001, 2000, 7);
+            c.type = static_cast<element_type>(type);
+            c.redop = redop;
+            REQUIRE(run_all(o, {c, c}) == "");
+        }
+}
+
+TEST_CASE("full mesh: losing any one message of a tree of all links ends in a timeout")
+{
+    for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
+        for (std::uint64_t n = 1;; ++n) {
+            world_options o = full({2, 3}, 9);
+            o.buffer_bytes = 4 * 60000;
+            o.drop_message = n;
+            world w(o);
+            w.add(make({op, algorithm::mesh_tree}, 49152, 60000, 2));
+            w.run();
+            if (w.messages() < n)
+                break;
+            unsigned timeouts = 0;
+            for (std::uint32_t r = 0; r < 6; ++r) {
+                REQUIRE(w.responses(r).size() == 1);
+                timeouts += w.responses(r)[0].code == status_code::timeout ? 1 : 0;
+            }
+            INFO("op " << int(op) << " message " << n);
+            CHECK(timeouts > 0);
+        }
+}
+
+TEST_CASE("full mesh: volumes of trees of all links")
+{
+    for (const sides& dims : {sides{8}, sides{4, 4}, sides{2, 3, 4}}) {
+        const std::uint32_t n = product(dims);
+        const std::uint64_t count = 49152;
+        world_options o = full(dims, n);
+        o.buffer_bytes = 4 * count;
+        world out(o), back(o);
+        out.add(make({collective_op::broadcast, algorithm::mesh_tree}, count, 1 << 20, n / 2));
+        back.add(make({collective_op::reduce, algorithm::mesh_tree}, count, 1 << 20, n / 2));
+        out.run();
+        back.run();
+        REQUIRE(out.problems() == "");
+        REQUIRE(back.problems() == "");
+        for (std::uint32_t r = 0; r < n; ++r) { // the root sends everything once, and nobody gets anything twice
+            CHECK(out.bytes_received(r) == (r == n / 2 ? 0 : count * 4));
+            CHECK(out.bytes_sent(r) <= count * 4 + 4 * 64);
+            CHECK(back.bytes_sent(r) == (r == n / 2 ? 0 : count * 4));
+            CHECK(back.bytes_received(r) <= count * 4 + 4 * 64);
+            CHECK(out.responses(r)[0].steps == dims.size() + 1);
+        }
+        CHECK(out.bytes_sent(n / 2) == count * 4);
+        CHECK(back.bytes_received(n / 2) == count * 4);
+    }
+}
+
 TEST_CASE("full mesh: volumes and steps")
 {
     for (const sides& dims : {sides{2, 2, 2}, sides{4, 4}, sides{2, 3, 4}}) {

@@ -10,6 +10,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
+#include <map>
 #include <numeric>
 
 using namespace weft;
@@ -257,6 +258,105 @@ TEST_CASE("a schedule by table: mesh_tree in two colours", "[schedule]")
   channel 3  forwards what arrives
     step   0  to rank 6    elements 6144 to 8191: 8192 B
 )");
+}
+
+TEST_CASE("a schedule by table: mesh_tree on a full mesh", "[schedule]")
+{
+    const shape mesh{"2x3", {2, 3}, dimension_kind::full, {}};
+    collective_case c = case_of(collective_op::broadcast, algorithm::mesh_tree, 54000, 1 << 20);
+    // Two trees through the neighbours in its row, one through that in its column.
+    CHECK(text(mesh, c, 0) == R"(rank 0 at (0,0): 3 steps; first tells ranks 1, 2, 3 that it is ready
+  channel 0  receives only
+  channel 0  receives only
+  channel 0  receives only
+  channel 1  parts to the trees of neighbours
+    step   0  to rank 1    elements 0 to 17999: 72000 B
+    step   1  to rank 2    elements 18000 to 35999: 72000 B
+  channel 2  parts to the trees of neighbours
+    step   0  to rank 3    elements 36000 to 53999: 72000 B
+)");
+    CHECK(text(mesh, c, 4) == R"(rank 4 at (1,1): 3 steps; first tells ranks 3, 5, 1 that it is ready
+  channel 0  receives only
+  channel 0  receives only
+  channel 0  receives only
+  channel 1  own tree to its children
+    step   0  to rank 5    elements 0 to 17999: 72000 B
+    step   1  to rank 3    elements 0 to 17999: 72000 B
+  channel 2  own tree to its children
+    step   0  to rank 1    elements 36000 to 53999: 72000 B
+)");
+    c.op = collective_op::reduce;
+    CHECK(text(mesh, c, 4) == R"(rank 4 at (1,1): 3 steps; first tells ranks 3, 5, 1 that it is ready
+  channel 0  receives only
+  channel 0  receives only
+  channel 0  receives only
+  channel 1  sums to the trees of others
+    step   0  to rank 5    elements 18000 to 35999: 72000 B
+  channel 2  own tree to its parent
+    step   0  to rank 1    elements 0 to 17999: 72000 B
+  channel 3  own tree to its parent
+    step   0  to rank 3    elements 36000 to 53999: 72000 B
+)");
+}
+
+TEST_CASE("trees of a full mesh share no link and send every part once", "[schedule]")
+{
+    for (const std::vector<std::uint32_t>& dims :
+         std::vector<std::vector<std::uint32_t>>{{3}, {8}, {2, 2}, {2, 3}, {8, 8}, {1, 4}, {2, 3, 4}, {4, 3, 1, 2}, {2, 2, 2, 2}})
+        for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
+            for (const std::uint64_t elements : {49152, 60011})
+                for (const std::uint64_t chunk_bytes : {256, 1 << 20}) {
+                    const shape s{"", dims, dimension_kind::full, {}};
+                    const std::vector<abi::platform_table> tables = s.tables();
+                    collective_case c = case_of(op, algorithm::mesh_tree, elements, chunk_bytes);
+                    c.root = tables[0].ranks * 2 / 3;
+                    std::vector<planned_rank> ranks;
+                    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t> of_link;
+                    std::uint64_t all = 0;
+                    for (const abi::platform_table& t : tables) {
+                        ranks.push_back(plan_of(t, c));
+                        for (const planned_channel& channel : ranks.back().channels)
+                            for (const planned_pass& p : channel.passes)
+                                for (const planned_run& r : p.runs) {
+                                    of_link[{t.rank, r.to}] += r.range.count;
+                                    all += r.range.count;
+                                }
+                    }
+                    std::uint32_t trees = 0;
+                    for (const std::uint32_t d : dims)
+                        trees += d - 1;
+                    INFO(fmt::format("{}, {} elements in chunks of {} B, {}", fmt::join(dims, "x"), elements, chunk_bytes, name_of(op)));
+                    CHECK(unmatched(ranks) == "");
+                    CHECK(all == elements * (tables[0].ranks - 1));
+                    for (const auto& [link, carried] : of_link)
+                        CHECK(carried <= (elements + trees - 1) / trees);
+                }
+}
+
+TEST_CASE("multi_axis: shards are cut for as many lanes as leave parts long enough", "[schedule]")
+{
+    const shape torus{"4x4x4", {4, 4, 4}, dimension_kind::ring, {}};
+    const auto lanes = [&](std::uint64_t bytes) {
+        return plan_of(torus.tables()[0], case_of(collective_op::all_gather, algorithm::multi_axis, bytes / 4, 256 << 10)).channels.size();
+    };
+    CHECK(lanes(16 << 20) == 6);
+    CHECK(lanes(8 << 20) == 3);
+    CHECK(lanes(4 << 20) == 2);
+    CHECK(lanes(2 << 20) == 1);
+}
+
+TEST_CASE("multi_axis: one lane goes along fast dimensions first where slow ones would carry it all", "[schedule]")
+{
+    const shape pod{"4x4x4", {4, 4, 4}, dimension_kind::ring, {}};
+    const auto first_pass = [&](std::uint64_t bytes, std::uint32_t outermost_mbps) {
+        abi::platform_table t = pod.tables()[5];
+        t.rate_mbps[0] = outermost_mbps;
+        t.rate_mbps[1] = t.rate_mbps[2] = 400'000;
+        return plan_of(t, case_of(collective_op::reduce_scatter, algorithm::multi_axis, bytes / 4, 256 << 10)).channels[0].passes[0].what;
+    };
+    CHECK(first_pass(1 << 20, 40'000).find("along dimension 2") == std::string::npos); // counted from the innermost
+    CHECK(first_pass(1 << 20, 400'000).find("along dimension 2") != std::string::npos); // blocks lie side by side
+    CHECK(first_pass(4 << 10, 40'000).find("along dimension 2") != std::string::npos);  // messages cost more
 }
 
 TEST_CASE("every rank is sent exactly the messages that it waits for", "[schedule]")
