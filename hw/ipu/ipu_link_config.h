@@ -37,8 +37,9 @@ struct ipu_link_config {
               assumed("0.8 us: 0.6 to 1.0 us unloaded"), wire);
         visit(
             "congestion", self.congestion,
-            "How many times that latency a message has when all tiles of an IPU exchange at once, as in a step of a collective. What is more than once is charged where it leaves its IPU and where it enters another one, not at IPUs on its way",
-            quoted("4.0: the least of 4.0 to 7.7, measured on the Mk1 generation (Citadel, arXiv 1912.03413)"),
+              "How many times that latency a message has when all tiles of an IPU exchange at once, as in a step of a "
+              "collective. What is more than once is charged where it enters an IPU, not at IPUs on its way",
+              quoted("4.0: the least of 4.0 to 7.7, measured on the Mk1 generation (Citadel, arXiv 1912.03413)"),
             real_between(1, 100));
         visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way",
               assumed("nothing is published"), at_most(duration(1'000'000'000)));
@@ -74,10 +75,10 @@ struct ipu_link_config {
     {
         return wire_rate(of).time_ps(format().wire_bytes_of_one(max_payload.value()));
     }
-    /// Of the exchange of an IPU, at each end of a message.
+    /// What a message takes longer in the exchange of the IPU that it enters.
     duration congested_exchange() const
     {
-        return duration(static_cast<std::uint64_t>(static_cast<double>(latency.value()) * (congestion - 1) / 2 + 0.5));
+        return duration(static_cast<std::uint64_t>(static_cast<double>(latency.value()) * (congestion - 1) + 0.5));
     }
     /// Of a credit: packet out, and its credit back (docs/03_timing_model.md).
     std::uint64_t round_trip_ps(bandwidth of, duration wire) const { return 2 * wire.value() + transit.value() + packet_ps(of); }

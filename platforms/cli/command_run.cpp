@@ -254,7 +254,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         if (!row.choice.empty())
             row.chosen_by = c.what.tuned                  ? "tuning " + c.what.tuning
                             : c.what.published_by.empty() ? "prediction"
-                                                          : "the range in " + c.what.published_by;
+                                                          : fmt::format("the range in {}{}", c.what.published_by,
+                                                      c.what.gathers_by ? fmt::format(", all-gather by {}", name_of(*c.what.gathers_by)) : "");
         for (const algorithm_prediction& one : c.what.predictions)
             row.predicted.emplace_back(name_of(one.algorithm), one.us);
         abi::platform_table table = p.rank_table(0);

@@ -150,7 +150,7 @@ duration ipu_pod_config::hop_latency(std::uint32_t dimension) const
     return over_gateways ? duration(2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) +
                                     4 * ipu_link.transit.value())
                          : duration(ipu_link.latency.value() + 2 * ipu_link.transit.value() +
-                                    2 * ipu_link.congested_exchange().value());
+                                    ipu_link.congested_exchange().value());
 }
 
 train_choice ipu_pod_config::trains() const
@@ -405,7 +405,7 @@ public:
         costs.sync_us = mode == abi::exchange_mode::syncless ? 0 : there_and_back_us(s.domain_ipus(), 1);
         costs.gateway_sync_us =
             mode == abi::exchange_mode::syncful && s.domains > 1 ? there_and_back_us(s.domains, s.domain_ipus()) : 0;
-        costs.once_us = 2 * static_cast<double>(config_.ipu_link.congested_exchange().value()) / 1e6;
+        costs.once_us = static_cast<double>(config_.ipu_link.congested_exchange().value()) / 1e6;
     }
     std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override
     {

@@ -161,7 +161,7 @@ TEST_CASE("sync: an arrival over a wire that is cut is lost and the zone says wh
     CHECK(b.network.lost() == 1);
     CHECK(
         b.network.waits() ==
-        "sync zone of ranks 0 to 2, sync 1 since it began: 1 of 3 have arrived, the first at 1.00 us; missing: rank 2; rank 1 has, but its sync wire is cut");
+        "sync zone of ranks 0 to 2, sync 2 since it began: 1 of 3 have arrived, the first at 1.00 us; missing: rank 2; rank 1 has, but its sync wire is cut");
     b.time.components().reset(0);
     CHECK(b.network.waits().empty());
     CHECK(b.rank(0).read(regs::RELEASES) == 0);

@@ -166,7 +166,7 @@ TEST_CASE("ipu_pod: nothing is faster than the links and large rings come near t
         const double bound_us = 2 * o.share * bytes / rate;
         const double us = time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [16 MiB]}}]", o.by), o.machine);
         CHECK(us >= bound_us);
-        CHECK(us <= 1.01 * (bound_us + 2 * o.steps * 2.4)); // sync, set-up, latency and packets of a step
+        CHECK(us <= 1.01 * (bound_us + 2 * o.steps * 4.8)); // sync, set-up, congested latency and packets of a step
     }
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("ipu_pod: what wiring shows is found before time zero", "[ipu_pod]")
     // One link of two: the other one carries both halves.
     const double whole = time_us("[{op: all_reduce, algorithms: [clockwise], sizes: [16 MiB]}]");
     const double half = time_us("[{op: all_reduce, algorithms: [clockwise], sizes: [16 MiB]}]", "--set 'faults.links_down=[{ipu: 2, controller: 1B}]'");
-    CHECK(half == Approx(2 * whole).epsilon(0.05));
+    CHECK(half == Approx(2 * whole).epsilon(0.08)); // but for what a step costs besides its bytes
 }
 
 TEST_CASE("ipu_pod: an all-reduce whose phases the library chooses apart takes both methods", "[ipu_pod]")
@@ -349,10 +349,9 @@ TEST_CASE("ipu_pod: predictions of rings in lock-step come near the simulation",
                                            fmt::format("--set data=off {}", machine))
                                          .at("results")[0];
             INFO(machine << " " << r.dump());
-            REQUIRE(r.at("predicted").size() > 2);
-            for (const nlohmann::json& one : r.at("predicted"))
-                if (one.at("algorithm") == r.at("algorithm"))
-                    CHECK(one.at("us").get<double>() == Approx(r.at("time_us").get<double>()).epsilon(0.2));
+            REQUIRE(r.at("predicted_us").size() > 2);
+            const double predicted = r.at("predicted_us").at(r.at("algorithm").get<std::string>());
+            CHECK(predicted == Approx(r.at("time_us").get<double>()).epsilon(0.2));
         }
 }
 
