@@ -322,7 +322,7 @@ void ipu_pod_validation::meeting()
         add(row);
     };
     gain(algorithm::clockwise, "half of the steps with fragments as long: as long as links set the time, the gain is a half, whatever a step costs", 100 * (1 - 32.0 / 63));
-    gain(algorithm::bidirectional_pair, "both send as much each way, and the pair has twice as many steps, which cost 2 us each besides their bytes; 30 % would need 20 us", 100 * (1 - 64.0 / 63));
+    gain(algorithm::bidirectional_pair, "both send as much each way, and the pair has twice as many steps, which cost 4 us each besides their bytes; 30 % would need 19 us", 100 * (1 - 64.0 / 63));
     report.null_models.push_back({"G6", "steps x bytes of a step, each way"});
 }
 
