@@ -41,32 +41,6 @@ struct replica_line {
     std::uint32_t rank(std::uint32_t replica) const { return first + replica * stride; }
 };
 
-/// Which elements the fragment of a replica is: pieces, one after the other.
-struct fragment_map {
-    enum class form : std::uint8_t {
-        shards,  ///< of `range`, one for each replica
-        columns, ///< those of all domains' replicas of that number: shards of all ranks, `line` apart
-        row      ///< the shard of rank owner * line + at
-    };
-    form by = form::shards;
-    abi::element_range range;
-    std::uint32_t owners = 1;
-    std::uint32_t ranks = 1;
-    std::uint32_t line = 1;
-    std::uint32_t at = 0;
-
-    std::uint32_t pieces() const { return by == form::columns ? ranks / line : 1; }
-    abi::element_range piece(std::uint32_t owner, std::uint32_t k) const
-    {
-        if (by == form::columns)
-            return abi::shard_of(range.count, ranks, k * line + owner);
-        if (by == form::row)
-            return abi::shard_of(range.count, ranks, owner * line + at);
-        const abi::element_range s = abi::shard_of(range.count, owners, owner);
-        return {range.first + s.first, s.count};
-    }
-};
-
 class replica_runner {
 public:
     replica_runner(exchange& e)
@@ -260,10 +234,8 @@ abi::status replica_runner::phase(const replica_line& line, abi::algorithm metho
 {
     if (line.size == 1)
         return {};
-    // Two replicas, or a number that serpents do not cover, stand on a line.
-    const abi::ring_order order =
-        table().order == abi::ring_order::serpent && line.size % 4 != 0 ? abi::ring_order::interleaved : line.data == k_sem_gateway ? abi::ring_order::flat : table().order;
-    const replica_rings rings(method, order, line.size, line.at);
+    const replica_rings rings(method, order_of_phase(table().order, line.size, line.data == k_sem_gateway), line.size,
+                              line.at);
     x.hal.compute(costs::k_replica_phase);
     // In an all-gather behind a reduce-scatter among the same, everybody is known to have entered.
     const bool first = reduces || x.command.op == abi::collective_op::all_gather;
@@ -290,40 +262,23 @@ abi::status replica_runner::phase(const replica_line& line, abi::algorithm metho
 
 abi::status replica_runner::run_rings()
 {
-    const std::uint32_t domain_size = replicas_of_domain(table()), domains = table().ranks / domain_size;
-    const std::uint32_t at = table().rank % domain_size, domain = table().rank / domain_size;
+    const replica_phases p(table(), x.command);
     const abi::exchange_mode mode = table().exchanges;
-    replica_line inside{domain_size, at, domain * domain_size, 1, false, {}, k_sem_domain, k_sem_domain_ready};
+    replica_line inside{p.domain_size, p.at, p.domain * p.domain_size, 1, false, {}, k_sem_domain, k_sem_domain_ready};
     find_zone(inside, mode != abi::exchange_mode::syncless, false);
-    replica_line across{domains, domain, at, domain_size, false, {}, k_sem_gateway, k_sem_gateway_ready};
-    if (domains > 1)
+    replica_line across{p.domains, p.domain, p.at, p.domain_size, false, {}, k_sem_gateway, k_sem_gateway_ready};
+    if (p.domains > 1)
         find_zone(across, mode == abi::exchange_mode::syncful, true);
 
-    fragment_map whole, mine;
-    whole.range = {0, x.command.count};
-    whole.owners = domain_size;
-    whole.ranks = mine.ranks = table().ranks;
-    whole.line = mine.line = domain_size;
-    mine.at = at;
-    mine.owners = domains;
-    const bool reduces = x.command.op != abi::collective_op::all_gather, gathers = x.command.op != abi::collective_op::reduce_scatter;
-    if (domains > 1 && reduces && gathers) {
-        mine.range = whole.piece(at, 0);
-    } else if (domains > 1) { // shards are those of all ranks
-        whole.by = fragment_map::form::columns;
-        mine.by = fragment_map::form::row;
-        mine.range = whole.range;
-    }
-    constexpr abi::algorithm over_gateways = abi::algorithm::bidirectional_pair;
     abi::status s;
-    if (reduces)
-        s = phase(inside, x.command.algo, true, whole);
-    if (s.ok() && reduces)
-        s = phase(across, over_gateways, true, mine);
-    if (s.ok() && gathers)
-        s = phase(across, over_gateways, false, mine);
-    if (s.ok() && gathers)
-        s = phase(inside, x.command.algo, false, whole);
+    if (p.reduces)
+        s = phase(inside, x.command.algo, true, p.inside);
+    if (s.ok() && p.reduces)
+        s = phase(across, k_method_over_gateways, true, p.across);
+    if (s.ok() && p.gathers)
+        s = phase(across, k_method_over_gateways, false, p.across);
+    if (s.ok() && p.gathers)
+        s = phase(inside, gather_method(x.command), false, p.inside);
     return s;
 }
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "firmware/collectives/collective_result.h"
+#include "firmware/collectives/replica_rings.h"
 #include "firmware/context.h"
 #include "firmware/drivers/dma_driver.h"
 
@@ -15,11 +16,5 @@ namespace weft::firmware {
 void run_replica_rings(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
 /// all_reduce of what is so small that everybody sends all to everybody.
 void run_replica_broadcast(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
-
-/// Replicas of a domain, of those of `table`.
-constexpr std::uint32_t replicas_of_domain(const abi::platform_table& table)
-{
-    return table.gateway_dims == 0 || table.dims[0] == 0 ? table.ranks : table.ranks / table.dims[0];
-}
 
 } // namespace weft::firmware

@@ -46,4 +46,24 @@ replica_rings::replica_rings(abi::algorithm method, abi::ring_order order, std::
     }
 }
 
+replica_phases::replica_phases(const abi::platform_table& table, const abi::command& command)
+    : domain_size(replicas_of_domain(table)), domains(table.ranks / domain_size), at(table.rank % domain_size),
+      domain(table.rank / domain_size), reduces(command.op != abi::collective_op::all_gather),
+      gathers(command.op != abi::collective_op::reduce_scatter)
+{
+    inside.range = {0, command.count};
+    inside.owners = domain_size;
+    inside.ranks = across.ranks = table.ranks;
+    inside.line = across.line = domain_size;
+    across.at = at;
+    across.owners = domains;
+    if (domains > 1 && reduces && gathers) {
+        across.range = inside.piece(at, 0);
+    } else if (domains > 1) { // shards are those of all ranks
+        inside.by = fragment_map::form::columns;
+        across.by = fragment_map::form::row;
+        across.range = inside.range;
+    }
+}
+
 } // namespace weft::firmware

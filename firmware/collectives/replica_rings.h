@@ -42,6 +42,15 @@ constexpr std::uint32_t position_of(abi::ring_order order, bool mirrored, std::u
 
 inline constexpr std::uint32_t k_most_replica_rings = 4;
 
+/// In command::root of an all-reduce by rings, which has no root: by which method its all-gather goes. 0: that of its
+/// reduce-scatter.
+constexpr std::uint32_t told_gather(abi::algorithm method) { return 1 + static_cast<std::uint32_t>(method); }
+constexpr abi::algorithm gather_method(const abi::command& command)
+{
+    const bool told = command.op == abi::collective_op::all_reduce && command.root != 0;
+    return told ? static_cast<abi::algorithm>(command.root - 1) : command.algo;
+}
+
 /// One ring in one direction, as one replica sees it. Positions count along the order; `reversed` walks it backwards.
 struct replica_ring {
     abi::ring_order order = abi::ring_order::flat;
@@ -85,6 +94,58 @@ struct replica_rings {
     std::uint32_t exchanges = 0; ///< of a phase
     std::uint32_t steps = 0;     ///< the same, and the one that combines
     replica_ring ring[k_most_replica_rings];
+};
+
+/// Over gateways rings are flat; two replicas, or a number that serpents do not cover, stand on a line.
+constexpr abi::ring_order order_of_phase(abi::ring_order order, std::uint32_t size, bool over_gateways)
+{
+    if (order == abi::ring_order::serpent && size % 4 != 0)
+        return abi::ring_order::interleaved;
+    return over_gateways ? abi::ring_order::flat : order;
+}
+/// The source gives none for the phase between domains (docs/20_ipu_pod.md).
+inline constexpr abi::algorithm k_method_over_gateways = abi::algorithm::bidirectional_pair;
+
+/// Which elements the fragment of a replica is: pieces, one after the other.
+struct fragment_map {
+    enum class form : std::uint8_t {
+        shards,  ///< of `range`, one for each replica
+        columns, ///< those of all domains' replicas of that number: shards of all ranks, `line` apart
+        row      ///< the shard of rank owner * line + at
+    };
+    form by = form::shards;
+    abi::element_range range;
+    std::uint32_t owners = 1;
+    std::uint32_t ranks = 1;
+    std::uint32_t line = 1;
+    std::uint32_t at = 0;
+
+    std::uint32_t pieces() const { return by == form::columns ? ranks / line : 1; }
+    abi::element_range piece(std::uint32_t owner, std::uint32_t k) const
+    {
+        if (by == form::columns)
+            return abi::shard_of(range.count, ranks, k * line + owner);
+        if (by == form::row)
+            return abi::shard_of(range.count, ranks, owner * line + at);
+        const abi::element_range s = abi::shard_of(range.count, owners, owner);
+        return {range.first + s.first, s.count};
+    }
+};
+
+/// Replicas of a domain, of those of `table`.
+constexpr std::uint32_t replicas_of_domain(const abi::platform_table& table)
+{
+    return table.gateway_dims == 0 || table.dims[0] == 0 ? table.ranks : table.ranks / table.dims[0];
+}
+
+/// Where a rank stands in the phases of a collective, and which elements move in them: reduce-scatter in its domain and
+/// among like-numbered replicas of all domains, then all-gathers the other way round.
+struct replica_phases {
+    replica_phases(const abi::platform_table& table, const abi::command& command);
+
+    std::uint32_t domain_size, domains, at, domain;
+    bool reduces, gathers;
+    fragment_map inside, across;
 };
 
 } // namespace weft::firmware

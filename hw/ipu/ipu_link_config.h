@@ -15,6 +15,7 @@ struct ipu_link_config {
     bandwidth rate = bandwidth(128'000'000'000);
     double usable = 0.85;
     duration latency = duration(800'000);
+    double congestion = 4;
     duration transit = duration(100'000);
     data_size buffer_per_vl = data_size(1 << 20);
     data_size max_payload = data_size(1 << 10);
@@ -22,15 +23,33 @@ struct ipu_link_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        const auto wire = between(duration(1), duration(1'000'000'000)).because(": every link has some latency, by which events of different chips are ordered");
-        visit("rate", self.rate, "Of one IPU-Link, per direction",
-              derived("16 GB/s: 320 GB/s of ten links in both directions, public notes on the GC200 (quoted); four links of a C600 card have 1 Tb/s (derived)"),
-              between(bandwidth(1'000'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"16 GB/s\""));
-        visit("usable", self.usable, "Share of the rate that payload has", quoted("0.85 of 128 Gbit/s, test model of PopLibs"), real_between(0.01, 1));
-        visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next", assumed("0.8 us: 0.6 to 1.0 us unloaded"), wire);
-        visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way", assumed("nothing is published"), at_most(duration(1'000'000'000)));
-        visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", assumed("a compiler schedules exchanges, so that nothing waits inside the network; buffers that hold what comes stand for that. Rate x round trip are 28 KiB"), at_most(data_size(1 << 30)));
-        visit("max_payload", self.max_payload, "Largest payload of a packet", assumed("not published; headers are part of what `usable` leaves out"),
+        const auto wire = between(duration(1), duration(1'000'000'000))
+                              .because(": every link has some latency, by which events of different chips are ordered");
+        visit(
+            "rate", self.rate, "Of one IPU-Link, per direction",
+            derived(
+                "16 GB/s: 320 GB/s of ten links in both directions, public notes on the GC200 (quoted); four links of a C600 card have 1 Tb/s (derived)"),
+            between(bandwidth(1'000'000'000), bandwidth(100'000'000'000'000))
+                .because("; write for example \"16 GB/s\""));
+        visit("usable", self.usable, "Share of the rate that payload has",
+              quoted("0.85 of 128 Gbit/s, test model of PopLibs"), real_between(0.01, 1));
+        visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next",
+              assumed("0.8 us: 0.6 to 1.0 us unloaded"), wire);
+        visit(
+            "congestion", self.congestion,
+              "How many times that latency a message has when all tiles of an IPU exchange at once, as in a step of a "
+              "collective. What is more than once is charged where it enters an IPU, not at IPUs on its way",
+              quoted("4.0: the least of 4.0 to 7.7, measured on the Mk1 generation (Citadel, arXiv 1912.03413)"),
+            real_between(1, 100));
+        visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way",
+              assumed("nothing is published"), at_most(duration(1'000'000'000)));
+        visit(
+            "buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL",
+            assumed(
+                "a compiler schedules exchanges, so that nothing waits inside the network; buffers that hold what comes stand for that. Rate x round trip are 28 KiB"),
+            at_most(data_size(1 << 30)));
+        visit("max_payload", self.max_payload, "Largest payload of a packet",
+              assumed("not published; headers are part of what `usable` leaves out"),
               between(data_size(64), data_size(64 << 10)).multiple_of(32));
         visit("exchange_rate", self.exchange_rate, "What the exchange of an IPU moves toward its links, all together", quoted("8 TB/s of a GC200, public notes"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)));
@@ -48,8 +67,19 @@ struct ipu_link_config {
         f.charge_header_on_wire = false;
         return f;
     }
-    std::uint32_t cells(data_size buffer) const { return static_cast<std::uint32_t>(buffer.value() / format().cell_bytes()); }
-    std::uint64_t packet_ps(bandwidth of) const { return wire_rate(of).time_ps(format().wire_bytes_of_one(max_payload.value())); }
+    std::uint32_t cells(data_size buffer) const
+    {
+        return static_cast<std::uint32_t>(buffer.value() / format().cell_bytes());
+    }
+    std::uint64_t packet_ps(bandwidth of) const
+    {
+        return wire_rate(of).time_ps(format().wire_bytes_of_one(max_payload.value()));
+    }
+    /// What a message takes longer in the exchange of the IPU that it enters.
+    duration congested_exchange() const
+    {
+        return duration(static_cast<std::uint64_t>(static_cast<double>(latency.value()) * (congestion - 1) + 0.5));
+    }
     /// Of a credit: packet out, and its credit back (docs/03_timing_model.md).
     std::uint64_t round_trip_ps(bandwidth of, duration wire) const { return 2 * wire.value() + transit.value() + packet_ps(of); }
 };

@@ -92,7 +92,8 @@ fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_link_config& links, const
         p.port_names.insert(p.port_names.end(), {fmt::format("d{}.east", domain), fmt::format("d{}.west", domain)});
 
     const std::uint32_t depth = links.cells(links.buffer_per_vl);
-    const fabric_link_params tiles{links.exchange_rate, k_on_die, depth};
+    const fabric_link_params tiles{links.exchange_rate, duration(k_on_die.value() + links.congested_exchange().value()),
+                                   depth};
     const fabric_link_params cable{links.payload_rate(), links.latency, depth};
     for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu) {
         p.routers.push_back({s.ipu_name(ipu), k_first_tile_port + k_tile_ports});

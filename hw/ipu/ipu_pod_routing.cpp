@@ -33,8 +33,39 @@ ipu_pod_routing::ipu_pod_routing(const ipu_shape& shape, const fabric_plan& plan
     if (shape.domains == 1)
         return;
     for (const plan_link& l : plan.links)
-        if (!l.works && (l.from >= shape.ipus() || l.from_port == k_host_link_port))
-            refuse(fmt::format("{}.{} is down, and there is no second way", plan.routers[l.from].name, plan.port_name(l.from_port)));
+        if (!l.works && (l.from_port == k_host_link_port || (l.from >= shape.ipus() && l.from_port < k_east_port)))
+            refuse(fmt::format("{}.{} is down, and there is no second way", plan.routers[l.from].name,
+                               plan.port_name(l.from_port)));
+    find_ways_round(plan);
+    for (std::uint32_t from = 0; from < shape.domains; ++from)
+        for (std::uint32_t slot = 0; slot < shape.machines; ++slot)
+            for (std::uint32_t to = 0; to < shape.domains; ++to)
+                if (from != to && ways_round(shape.gateway(from, slot), to) == 0)
+                    refuse(fmt::format("GW-Links that are down close both ways round from {} to {}",
+                                       plan.routers[shape.gateway(from, slot)].name,
+                                       plan.routers[shape.gateway(to, slot)].name));
+}
+
+/// A packet goes on in the direction in which it has begun, so the first gateway decides.
+void ipu_pod_routing::find_ways_round(const fabric_plan& plan)
+{
+    const std::uint32_t size = shape_.domains;
+    round_.assign(std::size_t{size} * shape_.machines * size, k_eastward | k_westward);
+    for (const plan_link& l : plan.links) {
+        if (l.works || l.from < shape_.ipus() || l.from >= shape_.gateway_switch(0) || l.from_port < k_east_port)
+            continue;
+        const bool east = l.from_port == k_east_port;
+        const std::uint32_t domain = (l.from - shape_.ipus()) / shape_.machines,
+                            slot = (l.from - shape_.ipus()) % shape_.machines;
+        // Whoever passes: begins `before` domains earlier, ends behind this link.
+        for (std::uint32_t before = 0; before + 1 < size; ++before)
+            for (std::uint32_t beyond = 1; before + beyond < size; ++beyond) {
+                const std::uint32_t from = east ? (domain + size - before) % size : (domain + before) % size;
+                const std::uint32_t to = east ? (domain + beyond) % size : (domain + size - beyond) % size;
+                round_[(shape_.gateway(from, slot) - shape_.ipus()) * size + to] &=
+                    static_cast<std::uint8_t>(east ? ~k_eastward : ~k_westward);
+            }
+    }
 }
 
 std::uint32_t ipu_pod_routing::hops(std::uint32_t from, std::uint32_t to) const
@@ -86,7 +117,11 @@ route_decision ipu_pod_routing::from_gateway(std::uint32_t router, std::uint32_t
     // To the opposite domain, lanes take both sides.
     const std::uint32_t beyond = (to + shape_.domains - domain) % shape_.domains;
     const bool from_ring = in_port >= k_east_port;
-    const bool east = from_ring ? in_port == k_west_port : 2 * beyond != shape_.domains ? 2 * beyond < shape_.domains : p.destination_port % 2 == 0;
+    const std::uint8_t open = ways_round(router, to);
+    const bool nearer_east = 2 * beyond != shape_.domains ? 2 * beyond < shape_.domains : p.destination_port % 2 == 0;
+    const bool east = from_ring                                               ? in_port == k_west_port
+                      : (open & (nearer_east ? k_eastward : k_westward)) != 0 ? nearer_east
+                                                                              : !nearer_east;
     const bool closes = domain == (east ? shape_.domains - 1 : 0);
     const bool late = from_ring && p.vl == 1;
     return {static_cast<std::uint16_t>(east ? k_east_port : k_west_port), static_cast<std::uint8_t>(late || closes ? 1 : 0)};

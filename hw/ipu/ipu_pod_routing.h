@@ -3,7 +3,7 @@
 //
 // Routing of IPU-Links and GW-Links: in the domain of the sender across the rung first, then along the ladder (test
 // model of PopLibs, quoted), the shorter way round where cables close it; then by gateways the shorter way round the
-// ring of domains, to the IPU of the same place. Of the links of a way, a lane of the exchange takes one.
+// ring of domains, the longer one where a GW-Link of it is down, to the IPU of the same place. Of the links of a way, a lane of the exchange takes one.
 // Deadlock freedom: rungs, ladder, gateways follow in this order. A ring, of a column or of domains, has VL 0 up to the
 // link that closes it and VL 1 behind it (dateline).
 #pragma once
@@ -35,7 +35,16 @@ private:
 
     ipu_shape shape_;
     std::vector<std::vector<std::uint16_t>> ports_; ///< [ipu * 3 + way]: working controllers
+    /// Ways round the ring of domains on which all GW-Links work, as bits; of a gateway, by domain.
+    static constexpr std::uint8_t k_eastward = 1, k_westward = 2;
+    void find_ways_round(const fabric_plan& plan);
+    std::uint8_t ways_round(std::uint32_t gateway, std::uint32_t to) const
+    {
+        return round_[(gateway - shape_.ipus()) * shape_.domains + to];
+    }
+
     std::string unreachable_;
+    std::vector<std::uint8_t> round_;
 };
 
 } // namespace weft

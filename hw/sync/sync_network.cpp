@@ -71,6 +71,7 @@ bool sync_network::arrive(std::uint32_t rank, const sync_zone& zone, std::uint64
     }
     pending_ += zone.members;
     ++syncs_;
+    ++m.done;
     m.arrived.assign(zone.members, false);
     m.count = 0;
     m.meet_ps = m.last_ps = 0;
@@ -105,8 +106,9 @@ std::string sync_network::waits() const
     std::string text;
     for (const auto& [zone, m] : meetings_)
         if (std::find(m.arrived.begin(), m.arrived.end(), true) != m.arrived.end())
-            text += fmt::format("{}sync zone of {}: {} of {} have arrived, the first at {}{}", text.empty() ? "" : "\n", zone.text(), m.count,
-                                zone.members, rounded_text(duration(m.first_ps)), who_is_missing(zone, m));
+            text += fmt::format("{}sync zone of {}, sync {} since it began: {} of {} have arrived, the first at {}{}",
+                                text.empty() ? "" : "\n", zone.text(), m.done + 1, m.count, zone.members,
+                                rounded_text(duration(m.first_ps)), who_is_missing(zone, m));
     return text;
 }
 

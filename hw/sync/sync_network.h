@@ -68,6 +68,7 @@ private:
         std::uint64_t meet_ps = 0;  ///< as far as it is known
         std::uint64_t last_ps = 0;  ///< last arrival
         std::uint64_t first_ps = 0; ///< first arrival
+        std::uint64_t done = 0;     ///< syncs that have ended, since the reset
     };
 
     void on_event(std::uint32_t rank, std::uint8_t kind) override;

@@ -58,8 +58,12 @@ void print_schedules(const loaded_platform& loaded, std::optional<std::uint32_t>
         const std::uint32_t element = abi::element_bytes(c.type);
         fmt::print("{} by {}{}{}, {}: {} elements of {}, messages of up to {} B\n", name_of(c.op), name_of(c.algo),
                    c.transposed ? " transposed" : "",
-                   c.groups.empty() ? "" : fmt::format(" in groups, of which one of {} ranks is shown", ranks), to_string(data_size(c.size_bytes)), c.count, name_of(c.type), c.chunk_bytes);
-        if (!has_schedule(c.algo)) {
+                   c.groups.empty() ? "" : fmt::format(" in groups, of which one of {} ranks is shown", ranks),
+                   to_string(data_size(c.size_bytes)), c.count, name_of(c.type), c.chunk_bytes);
+        if (has_rings_in_lockstep(c.algo))
+            fmt::print("  all of a phase meet before each step, unless gcl.exchange says otherwise{}\n",
+                       c.gathers_by ? fmt::format("; its all-gather goes by {}", name_of(*c.gathers_by)) : "");
+        else if (!has_schedule(c.algo)) {
             const abi::algorithm_row& row = abi::k_algorithm_rows[static_cast<unsigned>(c.algo)];
             fmt::print("  no schedule: {}. {}.\n\n", row.summary,
                        (row.traits & abi::traits::on_devices) != 0 ? "Its firmware posts all descriptors ahead, and they wait in the DMA engines; a trace shows them"
@@ -168,10 +172,13 @@ void add_check(CLI::App& app, int& exit_code)
                 exchanges += std::size_t{e.count} * step.accumulation;
             fmt::print("  {} of {} of compute, overlap {}: {} of {} in all, {}, by {}{}{}\n",
                        plural(step.steps, "training step"),
-                       step.accumulation == 1 ? to_string(step.compute) : fmt::format("{} x {}", step.accumulation, to_string(step.compute)), name_of(step.overlap),
-                       plural(step.summed().size(), "gradient group"), to_string(data_size(bytes)),
-                       plural(exchanges, "exchange"), name_of(step.algorithm), step.transposed ? " transposed" : "",
-                       text_of_longest(trains, step.cases()));
+                       step.accumulation == 1 ? to_string(step.compute)
+                                              : fmt::format("{} x {}", step.accumulation, to_string(step.compute)),
+                       name_of(step.overlap), plural(step.summed().size(), "gradient group"),
+                       to_string(data_size(bytes)), plural(exchanges, "exchange"), name_of(step.by()),
+                       step.transposed ? " transposed" : "", text_of_longest(trains, step.cases()));
+            if (const std::string more = step.text(); !more.empty())
+                fmt::print("  {}\n", more);
         }
     });
 }

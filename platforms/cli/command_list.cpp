@@ -21,7 +21,8 @@ void print_bounds(const platform& p)
                table.ranks, "collective", "64 MiB (us)", "algbw (GB/s)", "set by");
     constexpr std::uint64_t size = 64 << 20;
     for (unsigned op = 0; op < abi::k_collective_ops; ++op) {
-        const auto bound = bound_of(table, p.links_rate().value(), p.memory_rate().value(), static_cast<abi::collective_op>(op), size);
+        const auto bound = bound_on(p, make_case(static_cast<abi::collective_op>(op), k_auto_algorithm,
+                                                 abi::element_type::int32, abi::reduce_op::sum, size));
         if (bound)
             fmt::print("  {:<15} {:>12.3f} {:>16.3f}  {}\n", name_of(static_cast<abi::collective_op>(op)), bound->us,
                        static_cast<double>(size) / bound->us / 1e3, bound->resource);

@@ -78,13 +78,11 @@ struct run_options {
 /// The least T_AR of a step in ps, by the bounds of its groups; none: not known for one of them.
 std::optional<double> least_t_ar_ps(const platform& p, const training_step_result& step)
 {
-    const abi::platform_table table = p.rank_table(0);
-    double ps = 0;
+    auto ps = static_cast<double>(step.update_ps);
     for (const step_part& part : step.parts) {
         if (part.is_exchange)
             continue;
-        const auto bound = bound_of(table, p.links_rate().value(), p.memory_rate().value(), part.what.op, part.what.size_bytes,
-                                    abi::is_in(abi::k_by_ccu, part.what.algo));
+        const auto bound = bound_on(p, part.what);
         if (!bound)
             return std::nullopt;
         ps += bound->us * 1e6;
@@ -95,12 +93,14 @@ std::optional<double> least_t_ar_ps(const platform& p, const training_step_resul
 training_report training_report_of(const platform& p, const training_step_config& config, const std::vector<training_step_result>& steps)
 {
     training_report t;
-    t.algorithm = name_of(config.algorithm);
+    t.algorithm = name_of(config.by());
+    t.text = config.text();
     t.transposed = config.transposed;
     t.overlap = name_of(config.overlap);
     for (const training_step_result& s : steps) {
         training_step_row row{s.time_ps, s.compute_ps, s.communication_ps, s.exposed_ps(), s.share(), {}};
         row.input_ps = s.input_ps;
+        row.update_ps = s.update_ps;
         row.beside_checkpoint = s.beside_checkpoint;
         row.samples = s.samples;
         if (s.samples != 0) {
@@ -227,7 +227,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         if (!row.choice.empty())
             row.chosen_by = c.what.tuned                  ? "tuning " + c.what.tuning
                             : c.what.published_by.empty() ? "prediction"
-                                                          : "the range in " + c.what.published_by;
+                                                          : fmt::format("the range in {}{}", c.what.published_by,
+                                                      c.what.gathers_by ? fmt::format(", all-gather by {}", name_of(*c.what.gathers_by)) : "");
         for (const algorithm_prediction& one : c.what.predictions)
             row.predicted.emplace_back(name_of(one.algorithm), one.us);
         abi::platform_table table = p.rank_table(0);
@@ -240,10 +241,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
             row.group = fmt::format("{}", fmt::join(c.what.groups, "; "));
         const bool bounded = c.what.ranks_per_group == 0 && c.group.empty() && all_told;
         if (bounded && !abi::by_switch(c.what.algo)) // a switch that sums needs half of the bytes
-            if (const auto bound = c.what.groups.empty()
-                                       ? bound_of(table, p.links_rate().value(), p.memory_rate().value(), c.what.op, c.what.size_bytes, abi::is_in(abi::k_by_ccu, c.what.algo))
-                                       : bound_of_group(table.ranks, p.links_rate().value(), p.memory_rate().value(), c.what.op,
-                                                        c.what.size_bytes, abi::is_in(abi::k_by_ccu, c.what.algo))) {
+            if (const auto bound = bound_on(p, c.what)) {
                 row.bound_us = bound->us;
                 row.bound_by = bound->resource;
             }

@@ -41,8 +41,9 @@ struct scale_point {
     std::uint32_t replicas = 1;
     scaled_machine machine;
     std::vector<std::string> smaller_spans; ///< settings: of exchanges in groups of more ranks than there are
-    std::string problem; ///< why it has no figures; "": it has
-    double step = 0, compute = 0, host = 0, host_link = 0, waits = 0, exchange = 0, all_reduce = 0, sync = 0;
+    std::string problem;                    ///< why it has no figures; "": it has
+    double step = 0, compute = 0, update = 0, host = 0, host_link = 0, waits = 0, exchange = 0, all_reduce = 0,
+           sync = 0;
     double inside = 0, over_gateways = 0; ///< of all_reduce
     double samples_per_second = 0, law_per_second = 0;
 };
@@ -66,11 +67,12 @@ std::string simulated(const scale_options& options, const std::string& text, con
     const auto us = [](std::uint64_t ps) { return static_cast<double>(ps) / 1e6; };
     j["step"] = us(s.time_ps);
     j["compute"] = us(s.compute_ps);
+    j["update"] = us(s.update_ps);
     j["host"] = us(config.input.preparation_ps(s.samples));
     j["host_link"] = us(config.input.transfer_ps(s.samples));
     j["waits"] = us(s.input_ps);
     j["exchange"] = us(s.communication_ps - s.t_ar_ps());
-    j["all_reduce"] = us(s.t_ar_ps());
+    j["all_reduce"] = us(s.t_ar_ps() - s.update_ps);
     double waited = 0; // in syncs, of all ranks together
     for (const component* c : m->time().components())
         if (c->stat_prefix() == "sync")
@@ -95,7 +97,8 @@ void fill(scale_point& p, const isolated_result& r)
         return;
     }
     const auto get = [&](const char* key, double& value) { value = j.at(key).get<double>(); };
-    get("step", p.step), get("compute", p.compute), get("host", p.host), get("host_link", p.host_link), get("waits", p.waits);
+    get("step", p.step), get("compute", p.compute), get("update", p.update), get("host", p.host),
+        get("host_link", p.host_link), get("waits", p.waits);
     get("exchange", p.exchange), get("all_reduce", p.all_reduce), get("sync", p.sync);
     get("samples_per_second", p.samples_per_second), get("law_per_second", p.law_per_second);
 }
@@ -108,6 +111,7 @@ struct part {
 constexpr part k_parts[] = {{"host", &scale_point::host},
                             {"host link", &scale_point::host_link},
                             {"compute", &scale_point::compute},
+                            {"update", &scale_point::update},
                             {"sync", &scale_point::sync},
                             {"exchange", &scale_point::exchange},
                             {"all-reduce inside", &scale_point::inside},
@@ -140,8 +144,11 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
     const auto share = [](double us, double of) { return 100 * us / of; };
     for (const part& p : k_parts) {
         // What begins later is followed from there.
-        const bool of_one = p.us == &scale_point::compute || p.us == &scale_point::host || p.us == &scale_point::host_link;
-        const auto begins = std::find_if(points.begin(), points.end(), [&](const scale_point& at) { return at.*p.us > 0 && (of_one || at.replicas > 1); });
+        const bool of_one = p.us == &scale_point::compute || p.us == &scale_point::update ||
+                            p.us == &scale_point::host || p.us == &scale_point::host_link;
+        const auto begins = std::find_if(points.begin(), points.end(), [&](const scale_point& at) {
+            return at.*p.us > 0 && (of_one || at.replicas > 1);
+        });
         if (begins == points.end())
             continue;
         const double from = (*begins).*p.us, growth_of = static_cast<double>(last.replicas) / begins->replicas;
@@ -163,7 +170,7 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
         text.push_back(fmt::format("Bound              {}: no more than {:.1f} samples/s with any number of replicas", who, last.samples_per_second * last.step / input));
     else {
         const double at = input > 0 ? std::exp2(std::ceil(std::log2(rest / input))) * last.replicas : 0;
-        const part* next = &k_parts[3];
+        const part* next = &k_parts[4];
         for (const part& p : k_parts)
             if (p.us != &scale_point::compute && p.us != &scale_point::host && p.us != &scale_point::host_link && p.us != &scale_point::sync && last.*p.us > last.*next->us)
                 next = &p;
@@ -176,7 +183,12 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
 void print(const std::vector<scale_point>& points, const std::vector<std::string>& said)
 {
     std::vector<std::vector<std::string>> lines{{"replicas", "step(us)", "samples/s", "law", "efficiency(%)"}};
+    std::vector<part> parts; // that of an optimiser only where there is one
     for (const part& p : k_parts)
+        if (p.us != &scale_point::update ||
+            std::any_of(points.begin(), points.end(), [](const scale_point& at) { return at.update > 0; }))
+            parts.push_back(p);
+    for (const part& p : parts)
         lines.front().push_back(fmt::format("{}(us)", p.name));
     for (const scale_point& p : points) {
         if (!p.problem.empty()) { // told on stderr
@@ -185,9 +197,12 @@ void print(const std::vector<scale_point>& points, const std::vector<std::string
             continue;
         }
         const scale_point& first = points.front();
-        lines.push_back({std::to_string(p.replicas), fmt::format("{:.3f}", p.step), fmt::format("{:.1f}", p.samples_per_second), fmt::format("{:.1f}", p.law_per_second),
-                         first.problem.empty() ? fmt::format("{:.1f}", 100 * p.samples_per_second * first.replicas / (p.replicas * first.samples_per_second)) : std::string("n/a")});
-        for (const part& what : k_parts)
+        lines.push_back({std::to_string(p.replicas), fmt::format("{:.3f}", p.step),
+                         fmt::format("{:.1f}", p.samples_per_second), fmt::format("{:.1f}", p.law_per_second),
+                         first.problem.empty() ? fmt::format("{:.1f}", 100 * p.samples_per_second * first.replicas /
+                                                                           (p.replicas * first.samples_per_second))
+                                               : std::string("n/a")});
+        for (const part& what : parts)
             lines.back().push_back(fmt::format("{:.3f}", p.*what.us));
     }
     print_columns(std::cout, lines, 0);
@@ -268,7 +283,7 @@ int scale(const scale_options& options)
         targets.check();
         prepare_output_file(options.json_file);
     }
-    signals.begin("stops; nothing is kept");
+    signals.begin("stops; steps that have ended are kept");
     scale_options one = options;
     one.source.left_out = {"workload"};
     point_work work;
@@ -281,11 +296,19 @@ int scale(const scale_options& options)
     };
     work.finished = [&](std::size_t i) -> std::string {
         const scale_point& p = points[nth(i)];
-        return p.problem.empty() || stop_requested() ? "" : fmt::format("{} replicas: {}", p.replicas, p.problem);
+        if (!p.problem.empty())
+            return stop_requested() ? "" : fmt::format("{} replicas: {}", p.replicas, p.problem);
+        // Without a bar, as in a pipe or a log, a line tells that something goes on.
+        return options.quiet || has_progress_bar(options.quiet)
+                   ? ""
+                   : fmt::format("{} replicas: {:.3f} us a step", p.replicas, p.step);
     };
-    run_points(work, options.jobs, options.quiet);
+    const std::vector<bool> ran = run_points(work, options.jobs, options.quiet);
+    for (std::size_t i = 0; i < points.size(); ++i)
+        if (!ran[i])
+            points[nth(i)].problem = "interrupted before it ended";
     if (stop_requested())
-        return interrupted_exit_code();
+        fmt::print(stderr, "Interrupted: {} of {} steps have ended.\n", std::count(ran.begin(), ran.end(), true), points.size());
     // What an all-reduce takes inside a domain is what it takes on the largest one alone.
     double alone = 0;
     bool whole = true;
@@ -307,8 +330,9 @@ int scale(const scale_options& options)
     }
     fmt::print(stderr, "{}", left_out);
     if (left_out.empty() && points.back().replicas != options.to)
-        fmt::print(stderr, "Replicas are powers of two: the last one up to {} is {}.\n", options.to, points.back().replicas);
-    return whole ? 0 : 1;
+        fmt::print(stderr, "Replicas are powers of two: the last one up to {} is {}.\n", options.to,
+                   points.back().replicas);
+    return stop_requested() ? interrupted_exit_code() : whole ? 0 : 1;
 }
 
 } // namespace

@@ -17,11 +17,14 @@ namespace weft {
 /// Barley twist: serpent. One IPU per replica: interleaved. More: flat on a torus, interleaved on a mesh.
 abi::ring_order gcl_order(ipu_topology topology, std::uint32_t replica_ipus);
 
-/// The method for `replicas` on a ring and `bytes` of an IPU. Of an all-reduce: that of its reduce-scatter.
-abi::algorithm gcl_method(abi::collective_op op, ipu_topology topology, std::uint32_t replica_ipus, std::uint32_t replicas, std::uint64_t bytes);
+/// The method for `replicas` on a ring and `bytes` of an IPU. Of an all-reduce: that of its reduce-scatter; its
+/// all-gather has the method for its shard.
+abi::algorithm gcl_method(abi::collective_op op, ipu_topology topology, std::uint32_t replica_ipus,
+                          std::uint32_t replicas, std::uint64_t bytes);
 
-/// The same for a group of replicas with one IPU, or the broadcast of tiny tensors: what gcl_ranges() give.
-abi::algorithm gcl_choice(abi::collective_op op, ipu_topology topology, std::uint32_t replicas, std::uint64_t size_bytes);
+/// The same for a group of replicas with one IPU, or the broadcast of tiny tensors: the range of gcl_ranges().
+published_range gcl_choice(abi::collective_op op, ipu_topology topology, std::uint32_t replicas,
+                           std::uint64_t size_bytes);
 
 /// The same as ranges of sizes as weft counts them, and the broadcast of tiny tensors of later versions, among `ranks`
 /// of all domains.

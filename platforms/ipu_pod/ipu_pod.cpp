@@ -71,11 +71,21 @@ std::vector<std::string> ipu_pod_machine::warnings() const
 collective_case ipu_pod_machine::as_run(const collective_case& asked) const
 {
     collective_case c = asked;
-    if (c.ranks_per_group != 0)
-        c.algo = gcl_choice(c.op, config_.pod.topology, c.ranks_per_group, c.size_bytes);
-    else if (const std::string groups = config_.replica_groups(); c.groups.empty() && !groups.empty())
+    if (c.ranks_per_group != 0) {
+        const published_range range = gcl_choice(c.op, config_.pod.topology, c.ranks_per_group, c.size_bytes);
+        c.algo = range.algorithm;
+        c.gathers_by = range.gathers_by;
+    } else if (const std::string groups = config_.replica_groups(); c.groups.empty() && !groups.empty())
         c.groups = {groups};
     return c;
+}
+
+std::uint64_t ipu_pod_machine::late_ps(std::uint32_t rank) const
+{
+    std::uint64_t ps = 0;
+    for (const late_replica& l : config_.faults.late)
+        ps += rank / config_.pod.replica_size == l.replica ? l.by.value() : 0;
+    return ps;
 }
 
 group_layout ipu_pod_machine::groups_of(std::uint32_t ranks_per_group) const

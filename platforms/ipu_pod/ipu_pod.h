@@ -99,7 +99,7 @@ struct ipu_link_fault {
     bool known() const { return announced.value_or(at.value() == 0); }
 };
 
-/// The same of a GW-Link. There is no second way: one that is down from the start is refused.
+/// The same of a GW-Link. Routing goes the other way round the ring of domains where it is down from the start.
 struct gw_link_fault {
     std::uint32_t domain = 0;
     std::uint32_t slot = 0;
@@ -111,7 +111,9 @@ struct gw_link_fault {
         visit("domain", self.domain, "Domain of the gateway that sends on the link", k_user_choice);
         visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", k_user_choice);
         visit("side", self.side, "east: toward the next domain; west: toward the one before", k_user_choice);
-        visit("at", self.at, "When it goes down", k_user_choice);
+        visit("at", self.at,
+              "When it goes down: 0 ps from the start, and routing goes the other way round; later, nobody knows",
+              k_user_choice);
     }
 };
 
@@ -123,6 +125,21 @@ struct sync_fault {
     {
         visit("ipu", self.ipu, "IPU whose arrivals are lost, counted over all domains", k_user_choice);
         visit("at", self.at, "From when on", k_user_choice);
+    }
+};
+
+/// A replica whose program comes to each collective later than the others.
+struct late_replica {
+    std::uint32_t replica = 0;
+    duration by = duration(0);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("replica", self.replica, "Counted over all domains; its IPUs follow each other", k_user_choice);
+        visit(
+            "by", self.by,
+            "How much later it begins each collective, training steps included; the time of a collective counts from the others' start",
+            k_user_choice, between(duration(1), duration(1'000'000'000'000)));
     }
 };
 
@@ -147,13 +164,18 @@ struct ipu_faults_config {
     std::vector<gw_link_fault> gw_links_down;
     std::vector<sync_fault> sync_cut;
     std::vector<cable_swap> swapped_cables;
+    std::vector<late_replica> late;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("links_down", self.links_down, "Directed IPU-Links that are down from time zero, or go down at a time", k_user_choice);
-        visit("gw_links_down", self.gw_links_down, "Directed GW-Links that go down at a time", k_user_choice);
+        visit("links_down", self.links_down, "Directed IPU-Links that are down from time zero, or go down at a time",
+              k_user_choice);
+        visit("gw_links_down", self.gw_links_down,
+              "Directed GW-Links that are down from time zero, or go down at a time", k_user_choice);
         visit("sync_cut", self.sync_cut, "Sync-Links that are cut", k_user_choice);
-        visit("swapped_cables", self.swapped_cables, "Cables in each other's ports; `weft check` finds them", k_user_choice);
+        visit("swapped_cables", self.swapped_cables, "Cables in each other's ports; `weft check` finds them",
+              k_user_choice);
+        visit("late", self.late, "Replicas that come late to every collective", k_user_choice);
     }
 };
 
@@ -291,8 +313,9 @@ struct ipu_pod_config {
     /// With replicas of several IPUs, what runs among IPUs of the same place: "dimension 1"; of one replica alone,
     /// "blocks of 1". "": all ranks run together.
     std::string replica_groups() const;
-    /// That in every entry of the workload that names no groups.
-    void group_replicas();
+    /// That in every entry of the workload that names no groups; and what the library chooses where a file names no
+    /// algorithm.
+    void complete();
 
 private:
     /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.
@@ -320,6 +343,7 @@ public:
     /// Replicas of several IPUs as groups; spans of a training step by what the library chooses for them.
     collective_case as_run(const collective_case& c) const override;
     group_layout groups_of(std::uint32_t ranks_per_group) const override;
+    std::uint64_t late_ps(std::uint32_t rank) const override;
 
     std::vector<std::string> warnings() const override;
 

@@ -6,6 +6,7 @@
 #include "firmware/collectives/replica_rings.h"
 #include "firmware/collectives/supports.h"
 #include "platforms/ipu_pod/gcl_choice.h"
+#include "platforms/ipu_pod/ipu_cuts.h"
 #include "platforms/ipu_pod/ipu_pod.h"
 #include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
@@ -84,8 +85,15 @@ std::string ipu_pod_config::replica_groups() const
     return replicas() == 1 || pod.domains == 1 ? "dimension 1" : "dimensions 1 2";
 }
 
-void ipu_pod_config::group_replicas()
+void ipu_pod_config::complete()
 {
+    using op = abi::collective_op;
+    for (collective_spec& spec : run.workload)
+        if (spec.algorithms.empty() &&
+            (spec.op == op::all_reduce || spec.op == op::reduce_scatter || spec.op == op::all_gather))
+            spec.algorithms = {k_auto_algorithm};
+    if (run.training_step && !run.training_step->algorithm)
+        run.training_step->algorithm = k_auto_algorithm;
     if (const std::string groups = replica_groups(); !groups.empty())
         for (collective_spec& spec : run.workload)
             if (spec.groups.empty())
@@ -138,8 +146,10 @@ abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
 duration ipu_pod_config::hop_latency(std::uint32_t dimension) const
 {
     const bool over_gateways = pod.domains > 1 && dimension == 0;
-    return over_gateways ? duration(2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) + 4 * ipu_link.transit.value())
-                         : duration(ipu_link.latency.value() + 2 * ipu_link.transit.value());
+    return over_gateways ? duration(2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) +
+                                    4 * ipu_link.transit.value())
+                         : duration(ipu_link.latency.value() + 2 * ipu_link.transit.value() +
+                                    ipu_link.congested_exchange().value());
 }
 
 train_choice ipu_pod_config::trains() const
@@ -188,6 +198,7 @@ workload_ground ipu_pod_config::ground() const
     g.members = "IPUs";
     g.memory = "memory per IPU";
     g.memories = "IPU memories";
+    g.replica_ranks = pod.replica_size;
     set_room(g, ipu.chip(), "ipu.memory");
     g.refusal = [this, table = table_of_collectives()](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(table, op, algo, transposed); };
     g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
@@ -239,9 +250,9 @@ std::vector<config_problem> ipu_pod_config::validate() const
         return p;
     check_buffers(p);
     check_stacks(ipu.chip(), ranks(), "IPUs", "ipu", p);
-    ipu_pod_config grouped = *this; // as it will run
-    grouped.group_replicas();
-    check_workload(grouped.run, grouped.ground(), p);
+    ipu_pod_config whole = *this; // as it will run
+    whole.complete();
+    check_workload(whole.run, whole.ground(), p);
     check_burst(run, trains(), p);
     const std::uint32_t lanes = pod.topology == ipu_topology::barley_twist ? 8 : 4; // of the rings with most of them
     if (ipu.dma.queues % k_links_along != 0 || ipu.dma.queues < lanes)
@@ -305,6 +316,17 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         if (gcl.exchange == abi::exchange_mode::syncless)
             p.push_back({severity::warning, key, "does nothing: gcl.exchange is syncless."});
     }
+    for (std::size_t i = 0; i < faults.late.size(); ++i) {
+        const std::string key = fmt::format("faults.late.{}", i);
+        if (const auto first =
+                named_before(faults.late, i, [](const auto& a, const auto& b) { return a.replica == b.replica; }))
+            refuse(key, fmt::format("names the replica of faults.late.{} again.", *first));
+        exists(key, "replica", faults.late[i].replica, s.ipus() / pod.replica_size);
+        if (faults.late[i].by > run.firmware_timeout)
+            p.push_back({severity::warning, key + ".by",
+                         fmt::format("is {}, longer than firmware_timeout = {}: the others give up.",
+                                     to_string(faults.late[i].by), to_string(run.firmware_timeout))});
+    }
     for (std::size_t i = 0; i < faults.swapped_cables.size(); ++i) {
         const cable_swap& c = faults.swapped_cables[i];
         const std::string key = fmt::format("faults.swapped_cables.{}", i);
@@ -344,7 +366,7 @@ namespace {
 
 class configured_ipu_pod final : public configured_platform<ipu_pod_config, ipu_pod_planned_routing> {
 public:
-    explicit configured_ipu_pod(ipu_pod_config config) : configured_platform(std::move(config)) { config_.group_replicas(); }
+    explicit configured_ipu_pod(ipu_pod_config config) : configured_platform(std::move(config)) { config_.complete(); }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         if (const std::string problem = routing().problem(); !problem.empty())
@@ -371,6 +393,27 @@ public:
     {
         return gcl_ranges(config_.pod.topology, config_.pod.replica_size, firmware::replicas_of_domain(group), group.ranks);
     }
+    void add_costs(message_costs& costs) const override
+    {
+        const ipu_shape s = config_.shape();
+        const auto there_and_back_us = [&](std::uint32_t ranks, std::uint32_t stride) {
+            const std::vector<duration> ways = ipu_sync_wires(s, config_.sync).ways(sync_zone{0, stride, ranks});
+            return 2 * static_cast<double>(std::max_element(ways.begin(), ways.end())->value()) / 1e6;
+        };
+        const abi::exchange_mode mode = config_.gcl.exchange;
+        costs.sync_us = mode == abi::exchange_mode::syncless ? 0 : there_and_back_us(s.domain_ipus(), 1);
+        costs.gateway_sync_us =
+            mode == abi::exchange_mode::syncful && s.domains > 1 ? there_and_back_us(s.domains, s.domain_ipus()) : 0;
+        costs.once_us = static_cast<double>(config_.ipu_link.congested_exchange().value()) / 1e6;
+    }
+    std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override
+    {
+        if (!cuts_)
+            cuts_.emplace(config_.shape(), routing().plan());
+        if (c.ranks_per_group != 0 || (!c.groups.empty() && c.groups != std::vector{config_.replica_groups()}))
+            return std::nullopt;
+        return cuts_->bound(c, c.groups.empty() ? 1 : config_.pod.replica_size);
+    }
     std::string description() const override
     {
         const ipu_shape s = config_.shape();
@@ -395,6 +438,9 @@ public:
         text += fmt::format("Rings     of {} replicas, order {}\n", n, ring);
         return text + wiring_text(s);
     }
+
+private:
+    mutable std::optional<ipu_cuts> cuts_; ///< made when first asked for
 };
 
 /// A ladder of `rows` rungs. Short rings, so that descriptors go round and rings fill up.

@@ -56,7 +56,8 @@ struct chooser {
     const published_range* published_for(const collective_case& c) const
     {
         for (const published_range& range : published)
-            if (range.covers(c.op, c.size_bytes) && all_run(groups, range.algorithm, c))
+            if (range.covers(c.op, c.size_bytes) && all_run(groups, range.algorithm, c) &&
+                (!range.gathers_by || all_run(groups, *range.gathers_by, c)))
                 return &range;
         return nullptr;
     }
@@ -71,6 +72,7 @@ struct chooser {
         } else if (const published_range* const range = published_for(c)) {
             c.algo = range->algorithm;
             c.published_by = range->source;
+            c.gathers_by = range->gathers_by;
         } else if (!c.predictions.empty()) {
             c.algo = c.predictions.front().algorithm;
         }
@@ -127,7 +129,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
                                 not_chosen(spec.op, run.tuning)});
     }
-    if (run.training_step && is_auto(run.training_step->algorithm) && is_sound(*run.training_step)) {
+    if (run.training_step && run.training_step->algorithm == k_auto_algorithm && is_sound(*run.training_step)) {
         training_step_config& step = *run.training_step;
         std::vector<collective_case> cases = step.cases();
         const auto has_its_own = [](const collective_case& c) { return c.ranks_per_group != 0; };

@@ -153,13 +153,32 @@ void check_training_step(const training_step_config& step, const workload_ground
     const bool all_in_groups = step.groups.empty() && !step.exchanges.empty() &&
                                std::all_of(step.exchanges.begin(), step.exchanges.end(),
                                            [](const step_exchange& e) { return e.ranks_per_group.has_value(); });
-    const std::string refusal =
-        all_in_groups || step.algorithm == k_auto_algorithm ? "" : ground.refusal(abi::collective_op::all_reduce, step.algorithm, step.transposed);
+    // Sharded, groups go by two collectives; exchanges are all-reduces.
+    const auto refusal_of = [&](abi::algorithm by) {
+        using op = abi::collective_op;
+        const bool sums_all = !step.sharded() || !step.exchanges.empty();
+        for (const auto& [what, is_used] : {std::pair{op::all_reduce, sums_all},
+                                            {op::reduce_scatter, step.sharded()},
+                                            {op::all_gather, step.sharded()}})
+            if (const std::string why = is_used ? ground.refusal(what, by, step.transposed) : ""; !why.empty())
+                return why;
+        return std::string();
+    };
+    const std::string refusal = all_in_groups || step.by() == k_auto_algorithm ? "" : refusal_of(step.by());
     if (!refusal.empty())
         problems.push_back({severity::error, "training_step.algorithm", refusal});
     for (const algorithm_in_file& a : tuned_algorithms(step.choices, ""))
-        if (const std::string why = ground.refusal(abi::collective_op::all_reduce, a.algorithm, step.transposed); !why.empty())
+        if (const std::string why = refusal_of(a.algorithm); !why.empty())
             problems.push_back({severity::error, "training_step.algorithm", a.prefix + why});
+    if (step.pipeline && step.pipeline->stages != ground.replica_ranks)
+        problems.push_back(
+            {severity::error, "training_step.pipeline.stages",
+             ground.replica_ranks == 1
+                 ? fmt::format(
+                       "is {}, but a replica has one of the {} here: on ipu_pod, pod.replica_size makes larger ones.",
+                       step.pipeline->stages, ground.members)
+                 : fmt::format("is {}, but a replica has {} {}: each of them is a stage.", step.pipeline->stages,
+                               ground.replica_ranks, ground.members)});
     std::set<std::uint32_t> sizes;
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
         const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(0);

@@ -21,8 +21,9 @@ struct workload_ground {
     const char* memory = "HBM per chip";  ///< as in "needs 33 GiB of HBM per chip"
     const char* memories = "HBMs";        ///< as in "for the contents of 64 HBMs"
     std::uint64_t much_host_bytes = 16ull << 30; ///< contents of all memories beyond which a user is warned; assumed
-    std::uint64_t room_bytes = 0;         ///< of one memory, for buffers
-    std::string room_text;                ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
+    std::uint64_t room_bytes = 0;                ///< of one memory, for buffers
+    std::uint32_t replica_ranks = 1;             ///< ranks of a copy of the model
+    std::string room_text; ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
     /// Why the firmware cannot run it here, as a sentence; "" when it can.
     std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)> refusal;
     /// The same of a root that exists; none: every root will do.

@@ -140,6 +140,7 @@ json training_step()
                 {"communication_us", number("microseconds")},
                 {"exposed_us", number("Communication that no compute hides, in microseconds")},
                 {"share", number("exposed_us over time_us")},
+                {"update_us", number("Of the optimiser, in microseconds; left out where there is none"), false},
                 {"beside_checkpoint", flag("A checkpoint was under way when it began; else left out"), false},
                 {"input_us", number("Waited for samples, in microseconds; where samples are counted, as the next four"),
                  false},

@@ -260,6 +260,10 @@ void print_training(std::ostream& out, const run_report& report, const table_sty
     }
     print_columns(out, lines, 2);
     const training_step_row& first = t.steps.front();
+    if (!t.text.empty())
+        out << fmt::format("Step             {}{}\n", t.text,
+                           first.update_ps == 0 ? ""
+                                                : fmt::format("; it takes {} us here", rounded_us(first.update_ps)));
     if (first.samples != 0) {
         out << fmt::format("Throughput       {:.1f} samples/s; by the law R MBS GA / (GA T_MB + T_AR) {:.1f}", first.samples_per_second, first.law_per_second);
         if (first.links_per_second != 0)
@@ -420,6 +424,8 @@ nlohmann::ordered_json training_json(const training_report& t)
         step["communication_us"] = json_us(s.communication_ps);
         step["exposed_us"] = json_us(s.exposed_ps);
         step["share"] = finite(s.share, "share of a training step");
+        if (s.update_ps != 0)
+            step["update_us"] = json_us(s.update_ps);
         if (s.beside_checkpoint)
             step["beside_checkpoint"] = true;
         if (s.samples != 0) {

@@ -90,8 +90,9 @@ struct training_step_row {
     std::uint64_t exposed_ps = 0;
     double share = 0; ///< exposed / time
     std::vector<training_part_row> parts;
-    std::uint64_t input_ps = 0; ///< waited for samples
-    std::uint64_t samples = 0;  ///< of all replicas; 0: nobody told, and the following is not shown
+    std::uint64_t input_ps = 0;  ///< waited for samples
+    std::uint64_t update_ps = 0; ///< of the optimiser
+    std::uint64_t samples = 0;   ///< of all replicas; 0: nobody told, and the following is not shown
     double samples_per_second = 0;
     double law_per_second = 0;   ///< R MBS GA / (GA T_MB + T_AR)
     bool beside_checkpoint = false; ///< one was under way when it began
@@ -102,6 +103,7 @@ struct training_report {
     std::string algorithm;
     bool transposed = false;
     std::string overlap;
+    std::string text; ///< what a step is made of besides collectives; "": compute alone
     std::vector<training_step_row> steps;
 };
 

@@ -592,9 +592,9 @@ void switchml_config::check_sums(std::vector<config_problem>& p) const
         return;
     const training_step_config& step = *run.training_step;
     for (std::size_t i = 0; i < step.groups.size(); ++i)
-        check_type(step.algorithm, step.groups[i].type, fmt::format("training_step.groups.{}.type", i));
+        check_type(step.by(), step.groups[i].type, fmt::format("training_step.groups.{}.type", i));
     for (std::size_t i = 0; i < step.exchanges.size(); ++i)
-        check_type(step.algorithm, step.exchanges[i].type, fmt::format("training_step.exchanges.{}.type", i));
+        check_type(step.by(), step.exchanges[i].type, fmt::format("training_step.exchanges.{}.type", i));
 }
 
 /// Timers against each other, and what is lost without one.

@@ -154,7 +154,7 @@ tpu_v3_config validation::config_of(const std::string& name) const
         const training_step_config step = *config.run.training_step;
         config.run.training_step.reset();
         collective_spec spec;
-        spec.algorithms = {step.algorithm};
+        spec.algorithms = {step.by()};
         spec.types = {step.groups.front().type};
         spec.chunk = step.chunk;
         spec.sizes = {data_size(step.groups.front().size_bytes() / 2), data_size(step.groups.front().size_bytes())};

@@ -126,6 +126,8 @@ struct collective_case {
     bool tuned = false; ///< and it has named `algo`
     /// Of a case of `auto`: who names `algo` for its size (published_range::source); "": nobody.
     std::string published_by;
+    /// The all-gather of an all-reduce by rings of replicas goes by this method; none: by `algo` as well.
+    std::optional<abi::algorithm> gathers_by;
 };
 
 using abi::has_root;
@@ -143,11 +145,12 @@ public:
             return;
         c.algo = fallback;
         for (const collective_case& f : found_)
-            if (f.type == c.type && f.redop == c.redop && f.size_bytes == c.size_bytes) {
+            if (f.op == c.op && f.type == c.type && f.redop == c.redop && f.size_bytes == c.size_bytes) {
                 c.predictions = f.predictions;
                 c.tuning = f.tuning;
                 c.tuned = f.tuned;
                 c.published_by = f.published_by;
+                c.gathers_by = f.gathers_by;
                 c.algo = f.algo;
                 return;
             }

@@ -4,6 +4,7 @@
 // One collective: its command, the wait for its answers, its result or why there is none.
 #include "platforms/workload/collective_host.h"
 
+#include "firmware/collectives/replica_rings.h"
 #include "platforms/workload/digest.h"
 #include "platforms/workload/host_use.h"
 #include "platforms/workload/link_failure_report.h"
@@ -161,7 +162,7 @@ abi::command collective_host::command_for(const placed_case& placed, std::uint64
         scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()), c.algo);
     command.chunk_bytes = chunk_bytes;
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
-    command.root = c.root;
+    command.root = c.gathers_by ? firmware::told_gather(*c.gathers_by) : c.root;
     command.transposed = c.transposed ? 1 : 0;
     return command;
 }
@@ -172,10 +173,13 @@ void collective_host::post(const abi::command& command, const rank_groups& group
     fresh_ = false;
     const std::uint64_t first_ps = kernel_now_ps();
     std::vector<std::pair<std::uint64_t, chip*>> starts;
+    std::uint64_t latest_ps = first_ps; // of those that are not late by a fault: their time counts
     for (chip* c : machine_.chips()) {
         // Uniform in [0, skew]: the upper 32 bits of 64 random ones, as a fraction.
         const std::uint64_t random = mix64(key_of_draw(config_.seed, draw_) + c->rank() * 0x9e37'79b9'7f4a'7c15ull);
-        starts.emplace_back((random >> 32) * (start_skew_ps_ + 1) >> 32, c);
+        const std::uint64_t skew_ps = (random >> 32) * (start_skew_ps_ + 1) >> 32;
+        latest_ps = std::max(latest_ps, first_ps + skew_ps);
+        starts.emplace_back(skew_ps + machine_.late_ps(c->rank()), c);
     }
     std::stable_sort(starts.begin(), starts.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
     for (const auto& [after_ps, c] : starts) {
@@ -187,7 +191,7 @@ void collective_host::post(const abi::command& command, const rank_groups& group
             told.count = 0;
         c->post(told);
     }
-    last_start_ps_ = kernel_now_ps();
+    last_start_ps_ = latest_ps;
 }
 
 void collective_host::on_done(std::uint32_t rank, std::uint32_t sequence)

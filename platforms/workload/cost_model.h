@@ -34,8 +34,11 @@ struct message_costs {
     std::optional<firmware::ccu_capacities> units; ///< of collective communication units; nothing: there are none
     double unit_start_us = 0;                      ///< from the launch of a task of a CCU to its first instruction
     double unit_bits_us = 0;                       ///< from a set of check bits until a wait sees them
-    std::uint64_t memory_bps = 0;                  ///< bit/s, reads and writes together
-    std::uint64_t links_bps = 0;                   ///< bit/s of payload by all links of a rank; as for bound_of()
+    // Of rings in lock-step: a sync of a domain, and of all domains over gateways, 0 where there is none; and what each
+    // of hop_us has once for a message, however far it goes.
+    double sync_us = 0, gateway_sync_us = 0, once_us = 0;
+    std::uint64_t memory_bps = 0; ///< bit/s, reads and writes together
+    std::uint64_t links_bps = 0;  ///< bit/s of payload by all links of a rank; as for bound_of()
 };
 
 /// us; nothing where no formula covers it: switches that sum, parameter servers on machines or cores of their own.

@@ -9,6 +9,7 @@
 #include "hw/chip/chip.h"
 #include "hw/fabric/fabric_engine.h"
 #include "platforms/config/config_dump.h"
+#include "platforms/workload/bounds.h"
 #include "platforms/workload/cost_model.h"
 #include "platforms/workload/host_traffic.h"
 #include "platforms/workload/rank_groups.h"
@@ -73,6 +74,12 @@ public:
     virtual std::uint32_t replicas() const { return data_ranks(); }
     /// A case as this machine runs it: jobs as groups of ranks, sums that are quantised.
     virtual collective_case as_run(const collective_case& c) const { return c; }
+    /// How much later than the others a rank begins each collective.
+    virtual std::uint64_t late_ps(std::uint32_t rank) const
+    {
+        static_cast<void>(rank);
+        return 0;
+    }
     /// Packets of a train of case `c` (platforms/workload/train_choice.h).
     virtual std::uint32_t train_of(const collective_case& c) const = 0;
     /// Firmware sends again what is lost: that all is at rest does not mean that it stays so.
@@ -154,7 +161,8 @@ struct published_range {
     std::uint64_t from_bytes;
     std::uint64_t to_bytes;
     const char* source;
-    std::uint32_t operations = ~0u; ///< for which collectives, as bits of abi::operations
+    std::uint32_t operations = ~0u;                ///< for which collectives, as bits of abi::operations
+    std::optional<abi::algorithm> gathers_by = {}; ///< as collective_case::gathers_by
 
     bool covers(abi::collective_op op, std::uint64_t size_bytes) const
     {
@@ -182,6 +190,12 @@ public:
         for (std::uint32_t d = 0; d < t.dim_count; ++d)
             mbps += t.rate_mbps[d];
         return bandwidth(mbps * 1'000'000);
+    }
+    /// Of `c` by the cuts of this machine that links which work have; nothing: bound_of() is all that is known.
+    virtual std::optional<collective_bound> bound_by_cuts(const collective_case& c) const
+    {
+        static_cast<void>(c);
+        return std::nullopt;
     }
     /// What a message of one rank costs, for predictions (cost_model.h).
     virtual message_costs costs() const = 0;
@@ -215,6 +229,8 @@ public:
     std::unique_ptr<machine> build() const { return build(core_fitter()); }
 };
 
+/// The least time of `c` on this machine, by bounds.h and by its own cuts; nothing where no rates are known.
+std::optional<collective_bound> bound_on(const platform& p, const collective_case& c);
 /// What the ranks are told that run a case together: all of them, or those of one of the largest groups, by place.
 std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c);
 /// What the first rank of each of `groups` is told, in the order of the groups; of the whole machine where `groups` is

@@ -209,6 +209,9 @@ std::string machine_picture::failed_ranks(std::uint32_t sequence, abi::algorithm
                                 rank_name(f.r.failed_peer));
         else if (f.r.code == abi::status_code::timeout && std::strcmp(f.r.where, "DMA.HEAD") == 0)
             text += fmt::format("{}, waiting for its own DMA", name_of(algorithm));
+        else if (f.r.code == abi::status_code::timeout && std::strncmp(f.r.where, "SYNC.", 5) == 0)
+            text += fmt::format("step {} of {}, waiting for the others of its sync zone", f.r.failed_step,
+                                name_of(algorithm));
         else if (f.r.code == abi::status_code::timeout) // for more than one: the picture tells what is stuck
             text += name_of(algorithm);
         else

@@ -3,6 +3,7 @@
 #include "platforms/workload/planned_schedule.h"
 
 #include "firmware/collectives/planner.h"
+#include "firmware/collectives/replica_rings.h"
 #include "firmware/collectives/runs.h"
 #include "tlm/check.h"
 
@@ -56,15 +57,91 @@ std::string ranks_text(const std::vector<std::uint32_t>& ranks)
 
 } // namespace
 
-bool has_schedule(abi::algorithm algorithm)
+namespace {
+bool runs_by(abi::algorithm algorithm, const char* runner_name)
 {
     constexpr const char* k_runners[] = {
 #define WEFT_ALGORITHM(name, runs, runner, has, needs, summary) #runner,
 #include "hw/abi/algorithms.def"
 #undef WEFT_ALGORITHM
     };
-    return std::strcmp(k_runners[static_cast<unsigned>(algorithm)], "engine") == 0;
+    return std::strcmp(k_runners[static_cast<unsigned>(algorithm)], runner_name) == 0;
 }
+
+/// As replica_collectives.cpp runs them. Two IPUs of a rung that run alone have six links, and messages, in place of
+/// two.
+void plan_rings(const abi::platform_table& table, const abi::command& command, planned_rank& rank)
+{
+    const firmware::replica_phases p(table, command);
+    const std::uint64_t element = abi::element_bytes(command.type),
+                        chunk = std::max<std::uint64_t>(1, command.chunk_bytes / element);
+    const std::uint32_t stripes = table.ranks == 2 && table.members == 0
+                                      ? std::max<std::uint32_t>(1, table.rung_links)
+                                      : std::min<std::uint32_t>(2, table.parallel_links);
+    rank.channels.resize(firmware::k_most_replica_rings);
+    const auto add_phase = [&](bool over_gateways, bool reduces, abi::algorithm method) {
+        const std::uint32_t size = over_gateways ? p.domains : p.domain_size, at = over_gateways ? p.domain : p.at;
+        if (size == 1)
+            return;
+        const std::uint32_t first = over_gateways ? p.at : p.domain * p.domain_size,
+                            stride = over_gateways ? p.domain_size : 1;
+        const firmware::fragment_map& map = over_gateways ? p.across : p.inside;
+        const firmware::replica_rings rings(method, firmware::order_of_phase(table.order, size, over_gateways), size,
+                                            at);
+        for (std::uint32_t i = 0; i < rings.count; ++i) {
+            const firmware::replica_ring& ring = rings.ring[i];
+            planned_pass pass;
+            pass.what = fmt::format("{}, {} of {}{}", reduces ? "reduce-scatter" : "all-gather",
+                                    ring.reversed ? "anticlockwise" : "clockwise", size,
+                                    over_gateways   ? " over gateways"
+                                    : ring.mirrored ? ", the other serpent"
+                                                    : "");
+            pass.ranks = size;
+            const auto messages_of = [&](const abi::element_range& piece, std::uint32_t stripe) {
+                const abi::element_range part = abi::shard_of(piece.count, ring.parts, ring.part);
+                return static_cast<std::uint32_t>((abi::shard_of(part.count, stripes, stripe).count + chunk - 1) /
+                                                  chunk);
+            };
+            const std::uint32_t semaphore = (over_gateways ? firmware::k_most_replica_rings : 0) + i;
+            for (std::uint32_t step = 0; step < rings.exchanges; ++step) {
+                if (!ring.works_in(step))
+                    continue;
+                const std::uint32_t to = first + ring.successor() * stride;
+                for (std::uint32_t k = 0; k < map.pieces(); ++k) {
+                    const abi::element_range sent = map.piece(ring.sent(reduces, step), k),
+                                             got = map.piece(ring.received(reduces, step), k);
+                    const abi::element_range part = abi::shard_of(sent.count, ring.parts, ring.part);
+                    std::uint32_t messages = 0;
+                    for (std::uint32_t stripe = 0; stripe < stripes; ++stripe) {
+                        messages += messages_of(sent, stripe);
+                        if (const std::uint32_t waited = messages_of(got, stripe); waited != 0)
+                            rank.received[semaphore] += waited;
+                    }
+                    if (messages == 0)
+                        continue;
+                    rank.sent[{to, semaphore}] += messages;
+                    pass.runs.push_back({rank.steps + step, {sent.first + part.first, part.count}, to, messages});
+                }
+            }
+            rank.channels[i].passes.push_back(std::move(pass));
+        }
+        rank.steps += rings.steps;
+    };
+    if (p.reduces) {
+        add_phase(false, true, command.algo);
+        add_phase(true, true, firmware::k_method_over_gateways);
+    }
+    if (p.gathers) {
+        add_phase(true, false, firmware::k_method_over_gateways);
+        add_phase(false, false, firmware::gather_method(command));
+    }
+    while (!rank.channels.empty() && rank.channels.back().passes.empty())
+        rank.channels.pop_back();
+}
+} // namespace
+
+bool has_schedule(abi::algorithm algorithm) { return runs_by(algorithm, "engine"); }
+bool has_rings_in_lockstep(abi::algorithm algorithm) { return runs_by(algorithm, "replica_rings"); }
 
 planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
 {
@@ -75,13 +152,17 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
     command.redop = c.redop;
     command.count = c.count;
     command.chunk_bytes = c.chunk_bytes;
-    command.root = c.root;
+    command.root = c.gathers_by ? firmware::told_gather(*c.gathers_by) : c.root;
     command.transposed = c.transposed ? 1 : 0;
 
     planned_rank rank;
     rank.table = table;
     if (table.ranks == 1 || c.count == 0)
         return rank;
+    if (has_rings_in_lockstep(c.algo)) {
+        plan_rings(table, command, rank);
+        return rank;
+    }
     firmware::ring_map rings(rank.table);
     firmware::block_tree tree;
     const auto s = std::make_unique<firmware::schedule>();

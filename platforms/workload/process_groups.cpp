@@ -263,6 +263,19 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
     return tables;
 }
 
+std::optional<collective_bound> bound_on(const platform& p, const collective_case& c)
+{
+    const bool by_units = abi::is_in(abi::k_by_ccu, c.algo);
+    const std::uint64_t links_bps = p.links_rate().value(), memory_bps = p.memory_rate().value();
+    std::optional<collective_bound> bound =
+        c.groups.empty() ? bound_of(p.rank_table(0), links_bps, memory_bps, c.op, c.size_bytes, by_units)
+                         : bound_of_group(static_cast<std::uint32_t>(tables_told(p, c).size()), links_bps, memory_bps,
+                                          c.op, c.size_bytes, by_units);
+    if (const auto cuts = p.bound_by_cuts(c); cuts && (!bound || cuts->us > bound->us))
+        bound = cuts;
+    return bound;
+}
+
 std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c)
 {
     std::vector<abi::platform_table> all = rank_tables(p);

@@ -102,7 +102,7 @@ bool runs_any(const run_config& run, bool (*is)(abi::algorithm))
     std::vector<abi::algorithm> of_step;
     add_taken(of_step, run.training_step->choices);
     if (of_step.empty())
-        of_step.push_back(run.training_step->algorithm);
+        of_step.push_back(run.training_step->by());
     return std::any_of(of_step.begin(), of_step.end(), is);
 }
 

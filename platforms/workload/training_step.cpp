@@ -108,6 +108,83 @@ std::uint64_t step_input::transfer_ps(std::uint64_t samples) const
     return static_cast<std::uint64_t>(std::llround(bits * 1e12 / (static_cast<double>(link_rate.value()) * links)));
 }
 
+std::vector<config_problem> step_pipeline::validate() const
+{
+    problem_list p{limit_problems(*this)};
+    p.need(!largest_stage || *largest_stage * stages >= 1, "largest_stage",
+           fmt::format("is {}, but of {} stages the longest has 1/{} of the compute at least.",
+                       largest_stage.value_or(0), stages, stages));
+    return p.all;
+}
+
+std::vector<key_rule<step_pipeline>> step_pipeline::key_rules()
+{
+    return {{"rate", "with activations", [](const step_pipeline& s) { return s.activations.value() != 0; }}};
+}
+
+std::vector<config_problem> step_streaming::validate() const
+{
+    problem_list p{limit_problems(*this)};
+    p.need(io_tiles < tiles, "io_tiles",
+           fmt::format("is {}, but there are {} tiles, and some have to compute.", io_tiles, tiles));
+    return p.all;
+}
+
+std::vector<key_rule<step_streaming>> step_streaming::key_rules()
+{
+    return {{"rate", "with bytes", [](const step_streaming& s) { return s.bytes.value() != 0; }},
+            {"tiles", "with io_tiles", [](const step_streaming& s) { return s.io_tiles != 0; }}};
+}
+
+namespace {
+std::uint64_t time_of(data_size bytes, bandwidth rate)
+{
+    return static_cast<std::uint64_t>(
+        std::llround(static_cast<double>(bytes.value()) * 8e12 / static_cast<double>(rate.value())));
+}
+} // namespace
+
+std::uint64_t step_streaming::transfer_ps() const { return time_of(bytes, rate); }
+
+std::uint64_t step_streaming::slot_ps(std::uint64_t compute_ps) const
+{
+    if (io_tiles == 0)
+        return compute_ps + transfer_ps();
+    const auto on_fewer =
+        static_cast<std::uint64_t>(std::llround(static_cast<double>(compute_ps) * tiles / (tiles - io_tiles)));
+    return std::max(on_fewer, transfer_ps());
+}
+
+std::uint64_t training_step_config::slot_ps() const
+{
+    std::uint64_t ps = compute.value();
+    if (pipeline)
+        ps = fraction_of(compute, pipeline->largest_stage.value_or(1.0 / pipeline->stages));
+    if (streaming)
+        ps = streaming->slot_ps(ps);
+    return ps + (pipeline ? time_of(pipeline->activations, pipeline->rate) : 0);
+}
+
+std::string training_step_config::text() const
+{
+    std::string text;
+    const auto add = [&](const std::string& more) { text += (text.empty() ? "" : "; ") + more; };
+    if (pipeline)
+        add(fmt::format(
+            "{} micro batch{} in {} slots of a pipeline of {} stages, {} each, {:.1f} % of them to fill and drain it",
+            accumulation, accumulation == 1 ? "" : "es", slots(), pipeline->stages, rounded_text(duration(slot_ps())),
+            100.0 * (pipeline->stages - 1) / static_cast<double>(slots())));
+    if (streaming)
+        add(fmt::format("{} from Streaming Memory in each, {}", rounded_text(duration(streaming->transfer_ps())),
+                        streaming->io_tiles == 0 ? "for which compute waits"
+                                                 : fmt::format("by {} of {} tiles, beside compute on the others",
+                                                               streaming->io_tiles, streaming->tiles)));
+    if (optimiser)
+        add(fmt::format("an update of {}{}", to_string(optimiser->update),
+                        optimiser->sharded ? ", of which each replica does its share: sharded" : " on every replica"));
+    return text;
+}
+
 std::vector<config_problem> training_step_config::validate() const
 {
     problem_list p{limit_problems(*this)};
@@ -119,6 +196,21 @@ std::vector<config_problem> training_step_config::validate() const
     p.need(collectives() <= k_most_collectives, "steps",
            fmt::format("makes {} collectives (steps x (groups + exchanges)), must be at most {}.", collectives(),
                        k_most_collectives));
+    // Which stage has which layers is not told, so not where an exchange stands.
+    p.need(!pipeline || exchanges.empty(), "exchanges",
+           "stand beside pipeline, of whose stages nobody tells where they meet them; remove one of the two.");
+    p.need(!sharded() || !groups.empty(), "optimiser.sharded",
+           "is true, but there are no groups: there is nothing to share out.");
+    if (overlap == overlap_rule::when_ready && merge_up_to && p.all.empty())
+        for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
+            const std::uint64_t merged_ps = ready_merged_ps(i);
+            if (const std::uint64_t own_ps = ready_ps(groups[i]); merged_ps > own_ps)
+                p.all.push_back(
+                    {severity::warning, "merge_up_to",
+                     fmt::format(
+                         "holds \"{}\" back, which is ready after {} of a step: it is summed with a group that is ready after {}.",
+                         groups[i].name, rounded_text(duration(own_ps)), rounded_text(duration(merged_ps)))});
+        }
     std::uint64_t largest_element = 2;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(groups[i].type));
@@ -144,8 +236,9 @@ std::vector<key_rule<training_step_config>> training_step_config::key_rules()
     return {
         {"algorithm", "for groups and for exchanges over all ranks", [](const step& s) { return everywhere(s); }},
         {"transposed", "for groups and for exchanges over all ranks", [](const step& s) { return everywhere(s); }},
-        {"transposed", "with ring_1d, row_pair and row_pair_forward", [](const step& s) { return abi::follows_rows(s.algorithm); }},
-        {"chunk", "for algorithms in chunks, not switchml", [](const step& s) { return !abi::by_switch(s.algorithm); }},
+        {"transposed", "with ring_1d, row_pair and row_pair_forward",
+         [](const step& s) { return abi::follows_rows(s.by()); }},
+        {"chunk", "for algorithms in chunks, not switchml", [](const step& s) { return !abi::by_switch(s.by()); }},
         {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
         {"merge_up_to", "with several groups", [](const step& s) { return s.groups.size() > 1; }},
         {"groups.N.ready", "with overlap: when_ready",
@@ -162,12 +255,19 @@ bool is_sound(const training_step_config& config)
         sound = sound && no_errors(g.validate());
     for (const step_exchange& e : config.exchanges)
         sound = sound && no_errors(e.validate());
-    return sound;
+    return sound && (!config.optimiser || no_errors(config.optimiser->validate())) &&
+           (!config.pipeline || no_errors(config.pipeline->validate())) &&
+           (!config.streaming || no_errors(config.streaming->validate()));
 }
 
 std::uint64_t training_step_config::ready_ps(const gradient_group& g) const
 {
-    return (accumulation - 1) * compute.value() + (g.ready_at ? g.ready_at->value() : fraction_of(compute, g.ready.value_or(1)));
+    const std::uint64_t slot = slot_ps();
+    // A time is one of the compute alone: what else a slot has stretches it.
+    const double part = g.ready_at ? static_cast<double>(g.ready_at->value()) / static_cast<double>(compute.value())
+                                   : g.ready.value_or(1);
+    return (slots() - 1) * slot +
+           (slot == compute.value() && g.ready_at ? g.ready_at->value() : fraction_of(duration(slot), part));
 }
 
 std::vector<gradient_group> training_step_config::summed() const
@@ -179,9 +279,10 @@ std::vector<gradient_group> training_step_config::summed() const
             continue;
         }
         gradient_group& one = all.back();
-        const std::uint64_t last_batch_ps = (accumulation - 1) * compute.value();
-        one.ready_at = duration(std::max(ready_ps(one), ready_ps(g)) - last_batch_ps);
-        one.ready.reset();
+        const gradient_group& later = ready_ps(one) < ready_ps(g) ? g : one;
+        const auto [ready, ready_at] = std::pair{later.ready, later.ready_at};
+        one.ready = ready;
+        one.ready_at = ready_at;
         one.name += "+" + g.name;
         one.bytes = data_size(one.size_bytes() + g.size_bytes());
         one.elements.reset();
@@ -189,16 +290,29 @@ std::vector<gradient_group> training_step_config::summed() const
     return all;
 }
 
+std::uint64_t training_step_config::ready_merged_ps(std::size_t group) const
+{
+    std::uint64_t bytes = 0;
+    for (std::size_t i = 0; i <= group; ++i) // groups are merged in order: find the one that this is part of
+        bytes += groups[i].size_bytes();
+    for (const gradient_group& g : summed()) {
+        if (bytes <= g.size_bytes())
+            return ready_ps(g);
+        bytes -= g.size_bytes();
+    }
+    return 0;
+}
+
 double training_step_result::law(double t_ar_ps) const
 {
-    const std::uint64_t in_batches = compute_ps + communication_ps - this->t_ar_ps(); // GA T_MB
+    const std::uint64_t in_batches = compute_ps + communication_ps + update_ps - this->t_ar_ps(); // GA T_MB
     const double ps = static_cast<double>(in_batches) + t_ar_ps;
     return ps == 0 ? 0 : static_cast<double>(samples) * 1e12 / ps;
 }
 
 std::uint64_t training_step_result::t_ar_ps() const
 {
-    std::uint64_t ps = 0;
+    std::uint64_t ps = update_ps;
     for (const step_part& p : parts)
         ps += p.is_exchange ? 0 : p.time_ps;
     return ps;
@@ -206,13 +320,23 @@ std::uint64_t training_step_result::t_ar_ps() const
 
 std::uint64_t training_step_config::exchange_ps(const step_exchange& e, std::uint32_t index) const
 {
-    return fraction_of(compute, e.from + (index + 0.5) * (e.to - e.from) / e.count);
+    return fraction_of(duration(slot_ps()), e.from + (index + 0.5) * (e.to - e.from) / e.count);
 }
 
 collective_case training_step_config::case_of(const gradient_group& g) const
 {
-    collective_case c =
-        make_case(abi::collective_op::all_reduce, algorithm, g.type, abi::reduce_op::sum, g.size_bytes());
+    collective_case c = make_case(sharded() ? abi::collective_op::reduce_scatter : abi::collective_op::all_reduce, by(),
+                                  g.type, abi::reduce_op::sum, g.size_bytes());
+    c.transposed = transposed;
+    c.style = inputs;
+    c.chunk_bytes = chunk.value();
+    choices.take(c, abi::algorithm::ring_1d);
+    return c;
+}
+
+collective_case training_step_config::gather_of(const gradient_group& g) const
+{
+    collective_case c = make_case(abi::collective_op::all_gather, by(), g.type, abi::reduce_op::none, g.size_bytes());
     c.transposed = transposed;
     c.style = inputs;
     c.chunk_bytes = chunk.value();
@@ -224,7 +348,7 @@ collective_case training_step_config::case_of(const step_exchange& e) const
 {
     // Groups are tiles or servers, not meshes of their own: the schemes for meshes do not apply to them.
     const bool grouped = e.ranks_per_group.has_value();
-    collective_case c = make_case(abi::collective_op::all_reduce, grouped ? abi::algorithm::ring_1d : algorithm, e.type,
+    collective_case c = make_case(abi::collective_op::all_reduce, grouped ? abi::algorithm::ring_1d : by(), e.type,
                                   abi::reduce_op::sum, e.bytes.value());
     c.transposed = transposed && !grouped;
     c.ranks_per_group = e.ranks_per_group.value_or(0);
@@ -241,12 +365,15 @@ std::vector<collective_case> training_step_config::cases() const
         all.push_back(case_of(g));
     for (const step_exchange& e : exchanges)
         all.push_back(case_of(e));
+    if (sharded())
+        for (const gradient_group& g : summed())
+            all.push_back(gather_of(g));
     return all;
 }
 
 std::uint64_t training_step_config::collectives() const
 {
-    std::uint64_t each = summed().size();
+    std::uint64_t each = summed().size() * (sharded() ? 2 : 1);
     for (const step_exchange& e : exchanges)
         each += std::uint64_t{e.count} * accumulation;
     return each * steps;
@@ -289,8 +416,13 @@ public:
             add(e.name, config.case_of(e), true);
             for (std::uint32_t batch = 0; batch < config.accumulation; ++batch)
                 for (std::uint32_t k = 0; k < e.count; ++k)
-                    exchanges_.push_back({batch * config.compute.value() + config.exchange_ps(e, k), groups_.size() + i});
+                    exchanges_.push_back({batch * config.slot_ps() + config.exchange_ps(e, k), groups_.size() + i});
         }
+        if (config.sharded())
+            for (std::size_t i = 0; i < groups_.size(); ++i) { // in the place of their gradients
+                add("weights of " + groups_[i].name, config.gather_of(groups_[i]), false);
+                offsets_.back() = offsets_[i];
+            }
         std::stable_sort(exchanges_.begin(), exchanges_.end(),
                          [](const pending& a, const pending& b) { return a.at_ps < b.at_ps; });
         result_.compute_ps = config.compute_ps();
@@ -321,7 +453,7 @@ public:
                 result_.time_ps += spent;
                 advance(spent, start_ps);
             } else {
-                return wait_for_samples();
+                return update() && wait_for_samples();
             }
         }
     }
@@ -337,6 +469,19 @@ private:
         std::uint64_t time_ps;
     };
 
+    /// The optimiser; then everybody gets the weights that others have updated.
+    bool update()
+    {
+        result_.update_ps = config_.update_ps(host_.replicas());
+        part_ = "update";
+        if (result_.update_ps != 0 && !host_.compute(result_.update_ps))
+            return false;
+        result_.time_ps += result_.update_ps;
+        for (std::size_t part = groups_.size() + config_.exchanges.size(); part < result_.parts.size(); ++part)
+            if (!call(part, result_.time_ps))
+                return false;
+        return true;
+    }
     /// Until the samples of the next step are there, of which hosts begin with this one; without prefetch, as long as
     /// they take.
     bool wait_for_samples()

@@ -11,18 +11,19 @@
 //   exchange    a small all-reduce that compute waits for (batch-norm statistics)
 //
 // The machine runs one collective at a time: groups in the order of the file, a waiting exchange before a waiting
-// group. A group that is being sent when compute meets an exchange ends first. The optimiser's update belongs to
-// `compute`. Posting a command takes the host no time.
+// group. A group that is being sent when compute meets an exchange ends first. The update of the weights belongs to
+// `compute`, unless `optimiser` has it behind the last group. Posting a command takes the host no time.
 //
 // With gradient accumulation a step has several micro batches: compute and exchanges in each, groups after the last
 // one. Where samples have to come from hosts, a step cannot be shorter than they take.
 //
 //   communication   sum of the times of all collectives
-//   exposed         step time - compute - waiting for samples, that is the communication that compute does not hide
+//   exposed         step time - compute - update - waiting for samples, that is the communication that compute does not hide
 //   share           exposed / step time
 //   law             R MBS GA / (GA T_MB + T_AR) samples a second (Graphcore, "Scaling an application over multiple
 //                   replicas", section 7.2.1): R replicas, micro batch MBS, accumulation GA; T_MB compute and exchanges
-//                   of a micro batch, T_AR the groups
+//                   of a micro batch, T_AR the groups and the update. In a pipeline of S stages GA T_MB is
+//                   GA + S - 1 times the longest stage
 //
 // Pure C++: the schedule knows the machine through step_host alone.
 #pragma once
@@ -139,6 +140,79 @@ struct step_input {
     std::uint64_t time_ps(std::uint64_t samples) const { return std::max(preparation_ps(samples), transfer_ps(samples)); }
 };
 
+/// The optimiser's update of the weights, after all groups are summed.
+struct step_optimiser {
+    duration update = duration(0);
+    bool sharded = false;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("update", self.update, "Time in which one replica updates all weights, behind the last group",
+              k_user_choice, at_most(duration(1'000'000'000'000'000)));
+        visit(
+            "sharded", self.sharded,
+            "Replicated tensor sharding (Scaling 7.8): gradients go by a reduce-scatter, each replica updates its share, an all-gather gives the weights to all",
+            k_user_choice);
+    }
+    std::vector<config_problem> validate() const { return limit_problems(*this); }
+};
+
+/// A replica of several ranks, each of which computes a part of the layers (Scaling, section 7.8).
+struct step_pipeline {
+    std::uint32_t stages = 2;
+    std::optional<double> largest_stage;
+    data_size activations = data_size(0);
+    bandwidth rate = bandwidth(652'800'000'000);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("stages", self.stages, "Ranks of a replica, one behind the other: as pod.replica_size", k_user_choice,
+              between(2, 64));
+        visit("largest_stage", self.largest_stage,
+              "Part of `compute` in the longest stage, which sets the pace; left out: stages are alike", k_user_choice,
+              real_between(0, 1));
+        visit(
+            "activations", self.activations,
+            "Bytes of a micro batch from one stage to the next; as many gradients come back at the same time. Compute waits for them",
+            k_user_choice, at_most(k_largest_size));
+        visit("rate", self.rate, "From a stage to the next one, each way",
+              derived("81.6 GB/s: six IPU-Links across a rung, 0.85 of 128 Gbit/s each (quoted)"),
+              between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
+    }
+    std::vector<config_problem> validate() const;
+    static std::vector<key_rule<step_pipeline>> key_rules();
+};
+
+/// What does not stay on the chip: it comes from Streaming Memory and goes back there (Scaling, section 7.3).
+struct step_streaming {
+    data_size bytes = data_size(0);
+    bandwidth rate = bandwidth(256'000'000'000);
+    std::uint32_t io_tiles = 0;
+    std::uint32_t tiles = 1472;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("bytes", self.bytes,
+              "Between Streaming Memory and one rank in a micro batch, in the direction with more of them",
+              k_user_choice, at_most(k_largest_size));
+        visit(
+            "rate", self.rate, "Of a rank, each way",
+            quoted(
+                "32 GB/s: the Host-Link of an IPU to its gateway, 64 GB/s in both directions, Graphcore documentation"),
+            between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
+        visit("io_tiles", self.io_tiles,
+              "Tiles that only move data, so that it comes while the others compute; 0: compute waits for it",
+              k_user_choice);
+        visit("tiles", self.tiles, "Of a rank, all of them", quoted("1472 of a GC200, Graphcore documentation"),
+              between(1, 1'000'000));
+    }
+    std::vector<config_problem> validate() const;
+    static std::vector<key_rule<step_streaming>> key_rules();
+    std::uint64_t transfer_ps() const;
+    /// Of a micro batch that computes `compute_ps` on all tiles.
+    std::uint64_t slot_ps(std::uint64_t compute_ps) const;
+};
+
 struct training_step_config {
     static constexpr std::uint64_t k_most_collectives = 100'000;
     static constexpr std::uint32_t k_most_steps = 10'000;
@@ -151,8 +225,11 @@ struct training_step_config {
     std::uint32_t micro_batch = 0;
     std::optional<data_size> merge_up_to;
     step_input input;
+    std::optional<step_optimiser> optimiser;
+    std::optional<step_pipeline> pipeline;
+    std::optional<step_streaming> streaming;
     overlap_rule overlap = overlap_rule::none;
-    abi::algorithm algorithm = abi::algorithm::ring_1d;
+    std::optional<abi::algorithm> algorithm;
     algorithm_choices choices; ///< of `auto`; not a key: made when the machine is known
     bool transposed = false;
     data_size chunk = data_size(128 << 10);
@@ -173,9 +250,21 @@ struct training_step_config {
               "Groups that follow each other and have one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is", k_user_choice,
               between(data_size(1), k_largest_size));
         visit("input", self.input, "Samples that have to come from hosts", k_user_choice);
+        visit("optimiser", self.optimiser, "The update of the weights; left out: it belongs to `compute`",
+              k_user_choice);
+        visit("pipeline", self.pipeline,
+              "Replicas of several ranks, through which micro batches go; left out: a replica computes as a whole",
+              k_user_choice);
+        visit("streaming", self.streaming,
+              "What comes from Streaming Memory in each micro batch; left out: everything stays on the chip",
+              k_user_choice);
         visit("overlap", self.overlap,
-              "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time", k_user_choice);
-        visit("algorithm", self.algorithm, "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm of the table of `tuning`, else the one with the shortest predicted time", k_user_choice);
+              "none: all-reduces start after compute; when_ready: as soon as a group is ready, one at a time",
+              k_user_choice);
+        visit(
+            "algorithm", self.algorithm,
+            "How gradient groups, and exchanges over all ranks, are summed; auto: each by the algorithm of the table of `tuning`, else the one that the maker of the machine names for the size, else the one with the shortest predicted time; left out: ring_1d, on ipu_pod auto",
+            k_user_choice);
         visit("transposed", self.transposed, "Swap the roles of rows and columns", k_user_choice);
         visit("chunk", self.chunk, "Pipelining grain of the firmware", assumed("nothing is published"),
               between(data_size(1), data_size(1ull << 32)));
@@ -190,15 +279,32 @@ struct training_step_config {
     /// Everything below needs a sound config.
     /// Groups as they are summed: merged where `merge_up_to` says so.
     std::vector<gradient_group> summed() const;
-    std::uint64_t compute_ps() const { return compute.value() * accumulation; } ///< of a step
+    abi::algorithm by() const { return algorithm.value_or(abi::algorithm::ring_1d); }
+    bool sharded() const { return optimiser && optimiser->sharded; }
+    /// A micro batch, as long as nothing is exchanged: of the longest stage, with what comes from Streaming Memory.
+    std::uint64_t slot_ps() const;
+    std::uint64_t slots() const
+    {
+        return accumulation + (pipeline ? pipeline->stages - 1 : 0);
+    }                                                                ///< of a step: a pipeline fills and drains
+    std::uint64_t compute_ps() const { return slot_ps() * slots(); } ///< of a step
+    std::uint64_t update_ps(std::uint32_t replicas) const
+    {
+        return !optimiser ? 0 : optimiser->update.value() / (sharded() ? std::max(1u, replicas) : 1);
+    }
+    /// What a step is made of besides collectives, as a sentence: "10 micro batches in 11 slots of 5 ms ..."; "" where
+    /// it is compute alone.
+    std::string text() const;
     std::uint64_t ready_ps(const gradient_group& g) const;
+    std::uint64_t ready_merged_ps(std::size_t group) const; ///< of what it is summed with
     /// Compute of a micro batch done when it is met.
     std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const;
     collective_case case_of(const gradient_group& g) const;
+    collective_case gather_of(const gradient_group& g) const; ///< of its weights, sharded
     collective_case case_of(const step_exchange& e) const;
-    std::vector<collective_case> cases() const; ///< of groups, then of exchanges
-    std::uint64_t collectives() const;  ///< of all steps
-    std::uint64_t buffer_bytes() const; ///< HBM of one rank: groups, then exchanges, one after another
+    std::vector<collective_case> cases() const; ///< of groups, then of exchanges, then of the weights of groups
+    std::uint64_t collectives() const;          ///< of all steps
+    std::uint64_t buffer_bytes() const;         ///< HBM of one rank: groups, then exchanges, one after another
 };
 
 /// Whether the section and all its entries are sound by themselves.
@@ -241,17 +347,18 @@ struct training_step_result {
     std::uint64_t time_ps = 0;
     std::uint64_t compute_ps = 0;
     std::uint64_t communication_ps = 0;
-    std::uint64_t input_ps = 0; ///< waited for samples
-    std::uint64_t samples = 0;  ///< of all replicas; 0: not told
-    std::vector<step_part> parts; ///< groups, then exchanges, in the order of the file
+    std::uint64_t input_ps = 0;     ///< waited for samples
+    std::uint64_t update_ps = 0;    ///< of the optimiser
+    std::uint64_t samples = 0;      ///< of all replicas; 0: not told
+    std::vector<step_part> parts;   ///< groups, then exchanges, in the order of the file, then weights of groups
     bool beside_checkpoint = false; ///< one was under way when it began
 
-    std::uint64_t exposed_ps() const { return time_ps - compute_ps - input_ps; }
+    std::uint64_t exposed_ps() const { return time_ps - compute_ps - input_ps - update_ps; }
     /// Samples a second, simulated.
     double throughput() const { return time_ps == 0 ? 0 : static_cast<double>(samples) * 1e12 / static_cast<double>(time_ps); }
     /// The same by the law, with this T_AR.
     double law(double t_ar_ps) const;
-    std::uint64_t t_ar_ps() const; ///< the groups
+    std::uint64_t t_ar_ps() const; ///< the groups and the update
     double share() const { return time_ps == 0 ? 0 : static_cast<double>(exposed_ps()) / static_cast<double>(time_ps); }
 };
 

@@ -88,8 +88,10 @@ TEST_CASE("sync: zones side by side release their members by the latest arrival 
         b.rank(r).write(regs::ARRIVE, 1);
     sc_core::sc_start(1, sc_core::SC_US);
     CHECK(b.rank(0).raised_ps.empty());
-    CHECK(b.network.waits() == "sync zone of ranks 0 to 4 in steps of 2: 2 of 3 have arrived, the first at 5.00 ns; missing: rank 2\n"
-                               "sync zone of ranks 1 to 5 in steps of 2: 2 of 3 have arrived, the first at 5.00 ns; missing: rank 5");
+    CHECK(
+        b.network.waits() ==
+        "sync zone of ranks 0 to 4 in steps of 2, sync 1 since it began: 2 of 3 have arrived, the first at 5.00 ns; missing: rank 2\n"
+        "sync zone of ranks 1 to 5 in steps of 2, sync 1 since it began: 2 of 3 have arrived, the first at 5.00 ns; missing: rank 5");
     b.rank(2).write(regs::ARRIVE, 1);
     sc_core::sc_start(1, sc_core::SC_US);
     // Rank 2 arrives at 1 us + 5 ns; its way is 20 ns, and back to rank r 10 r ns.
@@ -157,8 +159,9 @@ TEST_CASE("sync: an arrival over a wire that is cut is lost and the zone says wh
     sc_core::sc_start(1, sc_core::SC_US);
     CHECK(b.network.syncs() == 1);
     CHECK(b.network.lost() == 1);
-    CHECK(b.network.waits() ==
-          "sync zone of ranks 0 to 2: 1 of 3 have arrived, the first at 1.00 us; missing: rank 2; rank 1 has, but its sync wire is cut");
+    CHECK(
+        b.network.waits() ==
+        "sync zone of ranks 0 to 2, sync 2 since it began: 1 of 3 have arrived, the first at 1.00 us; missing: rank 2; rank 1 has, but its sync wire is cut");
     b.time.components().reset(0);
     CHECK(b.network.waits().empty());
     CHECK(b.rank(0).read(regs::RELEASES) == 0);

@@ -67,6 +67,21 @@ TEST_CASE("Ctrl-C saves what is finished and says where every rank is")
     CHECK(weft.results("r.json").at("results").size() == 1);
 }
 
+TEST_CASE("scale keeps the steps that have ended when it is interrupted")
+{
+    started_program weft;
+    weft.start({"scale", std::string(WEFT_SOURCE_DIR) + "/configs/ipu_pod/sharded_pod16.yaml", "--to", "64", "--jobs", "1", "--json", "scale.json"});
+    weft.until([&] { return has(weft.err(), " us a step") || weft.ended(); });
+    weft.signal(SIGINT);
+    CHECK(weft.finish() == 130);
+    INFO(weft.err());
+    CHECK(has(weft.err(), "steps have ended"));
+    const json points = weft.results("scale.json").at("points");
+    REQUIRE(points.size() == 7);
+    CHECK(points.back().at("step_us").get<double>() > 0); // the longest is the first one
+    CHECK(points.front().at("problem") == "interrupted before it ended");
+}
+
 TEST_CASE("SIGTERM saves what is finished and says where every rank is")
 {
     started_program weft;

@@ -166,7 +166,7 @@ TEST_CASE("ipu_pod: nothing is faster than the links and large rings come near t
         const double bound_us = 2 * o.share * bytes / rate;
         const double us = time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [16 MiB]}}]", o.by), o.machine);
         CHECK(us >= bound_us);
-        CHECK(us <= 1.01 * (bound_us + 2 * o.steps * 2.4)); // sync, set-up, latency and packets of a step
+        CHECK(us <= 1.01 * (bound_us + 2 * o.steps * 4.8)); // sync, set-up, congested latency and packets of a step
     }
 }
 
@@ -215,19 +215,36 @@ TEST_CASE("ipu_pod: what fails in a run is named and the run ends", "[ipu_pod]")
 {
     const std::string reduce = "[{op: all_reduce, algorithms: [meet_in_the_middle], sizes: [64 KiB]}]";
     CHECK_THAT(failed(reduce, "--set 'faults.sync_cut=[{ipu: 5, at: 8 us}]'", 1),
-               Contains("sync zone of ranks 0 to 15: 15 of 16 have arrived") && Contains("rank 5 has, but its sync wire is cut"));
-    CHECK_THAT(failed(reduce, "--set 'faults.links_down=[{ipu: 2, controller: 1B, at: 12 us}]'", 1), Contains("ipu2.1B"));
-    CHECK_THAT(failed(reduce, "--set pod.domains=2 --set 'faults.gw_links_down=[{domain: 0, slot: 1, side: east, at: 25 us}]'", 1), Contains("d0.gw1"));
+               Contains("sync zone of ranks 0 to 15, sync 3 since it began: 15 of 16 have arrived") &&
+                   Contains("rank 5 has, but its sync wire is cut") &&
+                   Contains("in step 2 of meet_in_the_middle, waiting for the others of its sync zone"));
+    CHECK_THAT(failed(reduce, "--set 'faults.links_down=[{ipu: 2, controller: 1B, at: 12 us}]'", 1),
+               Contains("ipu2.1B"));
+    CHECK_THAT(failed(reduce,
+                      "--set pod.domains=2 --set 'faults.gw_links_down=[{domain: 0, slot: 1, side: east, at: 25 us}]'",
+                      1),
+               Contains("d0.gw1"));
 }
 
 TEST_CASE("ipu_pod: what wiring shows is found before time zero", "[ipu_pod]")
 {
     const std::string reduce = "[{op: all_reduce, algorithms: [clockwise], sizes: [4 KiB]}]";
-    CHECK_THAT(failed(reduce, "--set 'faults.swapped_cables=[{ipu: 2, controller: 1B, other_ipu: 3, other_controller: 0B}]'", 2),
-               Contains("faults.swapped_cables: wire the ladder wrongly: ipu2.1B leads to ipu5.0B, but must lead to ipu4.1B"));
-    CHECK_THAT(failed(reduce, "--set 'faults.swapped_cables=[{ipu: 0, controller: 1B, other_ipu: 3, other_controller: 0B}]'", 2), Contains("ipu0.1B, which has no cable"));
-    CHECK_THAT(failed(reduce, "--set 'faults.links_down=[{ipu: 2, controller: 1B}, {ipu: 2, controller: 1C}]'", 2), Contains("no IPU-Link works from ipu2 up to ipu4"));
-    CHECK_THAT(failed(reduce, "--set pod.domains=2 --set 'faults.gw_links_down=[{domain: 1, slot: 0, side: west}]'", 2), Contains("d1.gw0.west is down"));
+    CHECK_THAT(
+        failed(reduce, "--set 'faults.swapped_cables=[{ipu: 2, controller: 1B, other_ipu: 3, other_controller: 0B}]'",
+               2),
+        Contains("faults.swapped_cables: wire the ladder wrongly: ipu2.1B leads to ipu5.0B, but must lead to ipu4.1B"));
+    CHECK_THAT(failed(reduce,
+                      "--set 'faults.swapped_cables=[{ipu: 0, controller: 1B, other_ipu: 3, other_controller: 0B}]'",
+                      2),
+               Contains("ipu0.1B, which has no cable"));
+    CHECK_THAT(failed(reduce, "--set 'faults.links_down=[{ipu: 2, controller: 1B}, {ipu: 2, controller: 1C}]'", 2),
+               Contains("no IPU-Link works from ipu2 up to ipu4"));
+    CHECK_THAT(
+        failed(
+            reduce,
+            "--set pod.domains=2 --set 'faults.gw_links_down=[{domain: 1, slot: 0, side: west}, {domain: 1, slot: 0, side: east}]'",
+            2),
+        Contains("GW-Links that are down close both ways round from d1.gw0 to d0.gw0"));
     CHECK_THAT(failed(reduce, "--set pod.machines=3", 2), Contains("power of two"));
     CHECK_THAT(failed(reduce, "--set pod.replica_size=16", 2), Contains("leaves one replica"));
     CHECK_THAT(failed(reduce, "--set pod.topology=barley_twist --set pod.replica_size=2", 2), Contains("replicas with one IPU only"));
@@ -236,7 +253,217 @@ TEST_CASE("ipu_pod: what wiring shows is found before time zero", "[ipu_pod]")
     // One link of two: the other one carries both halves.
     const double whole = time_us("[{op: all_reduce, algorithms: [clockwise], sizes: [16 MiB]}]");
     const double half = time_us("[{op: all_reduce, algorithms: [clockwise], sizes: [16 MiB]}]", "--set 'faults.links_down=[{ipu: 2, controller: 1B}]'");
-    CHECK(half == Approx(2 * whole).epsilon(0.05));
+    CHECK(half == Approx(2 * whole).epsilon(0.08)); // but for what a step costs besides its bytes
+}
+
+TEST_CASE("ipu_pod: an all-reduce whose phases the library chooses apart takes both methods", "[ipu_pod]")
+{
+    // Eight IPUs: the pair reduces from 4,980,736 B on, shards gather by it from 2,490,368 B on, which are eight times as many.
+    const auto run = [](const std::string& by, const std::string& size, const std::string& more) {
+        return exact(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [{}]}}]", by, size),
+                     "--set pod.machines=2 " + more)
+            .at("results")[0];
+    };
+    const nlohmann::json both = run("auto", "8 MB", ""), pair = run("bidirectional_pair", "8 MB", ""),
+                         meet = run("meet_in_the_middle", "8 MB", "");
+    CHECK(both.at("algorithm") == "bidirectional_pair");
+    CHECK_THAT(both.dump(), Contains("all-gather by meet_in_the_middle"));
+    CHECK(both.at("steps") == 7 + 5); // of each phase: N - 1, and 1 + N/2
+    CHECK(pair.at("steps") == 14);
+    CHECK(meet.at("steps") == 10);
+    CHECK(both.at("time_us") != pair.at("time_us"));
+    CHECK(run("auto", "20 MB", "").at("steps") == 14); // both by the pair
+    CHECK(run("auto", "8 MB", "--set ipu.core.model=rv64 --set ipu.core.cpi=1").at("steps") == 12);
+}
+
+TEST_CASE("ipu_pod: a file that names no algorithm gets the choice of the library", "[ipu_pod]")
+{
+    const auto algorithm = [](const std::string& entry, const std::string& more) -> std::string {
+        return exact("[" + entry + "]", "--set data=off " + more).at("results")[0].at("algorithm");
+    };
+    CHECK(algorithm("{op: all_reduce, sizes: [1 MiB]}", "") == "meet_in_the_middle");
+    CHECK(algorithm("{op: all_reduce, sizes: [1 MiB]}", "--set pod.domains=2 --set pod.replica_size=2") == "clockwise");
+    CHECK(algorithm("{op: all_to_all, sizes: [4 KiB]}", "") == "direct");
+    const program_folder folder;
+    REQUIRE(
+        folder.weft(fmt::format(
+            "run {} --out out --set 'training_step={{compute: 1 ms, groups: [{{bytes: 1 MiB}}]}}' --set workload=[] --set data=off",
+            k_pod16.file())) == 0);
+    CHECK_THAT(text_of(folder.path() / "stdout"), Contains("training_step by auto"));
+}
+
+TEST_CASE("ipu_pod: a GW-Link that is down is gone around and costs what the other way carries", "[ipu_pod]")
+{
+    const std::string reduce = "[{op: all_reduce, algorithms: [bidirectional_pair], sizes: [8 MiB]}]",
+                      four = "--set pod.machines=1 --set pod.domains=4 ";
+    const nlohmann::json whole = exact(reduce, four).at("results")[0];
+    const nlohmann::json around =
+        exact(reduce, four + "--set 'faults.gw_links_down=[{domain: 1, slot: 0, side: east}]'").at("results")[0];
+    CHECK(around.at("time_us").get<double>() > 1.3 * whole.at("time_us").get<double>());
+    CHECK(around.at("time_us").get<double>() < 6 * whole.at("time_us").get<double>());
+}
+
+TEST_CASE("ipu_pod: a late replica holds up all by as much and one that is too late is named", "[ipu_pod]")
+{
+    const std::string reduce = "[{op: all_reduce, algorithms: [clockwise], sizes: [4 KiB]}]";
+    const double prompt = time_us(reduce), late = time_us(reduce, "--set 'faults.late=[{replica: 3, by: 40 us}]'");
+    CHECK(late == Approx(prompt + 40).margin(1));
+    CHECK(time_us(reduce, "--set pod.replica_size=2 --set 'faults.late=[{replica: 7, by: 40 us}]'") ==
+          Approx(time_us(reduce, "--set pod.replica_size=2") + 40).margin(1));
+    const std::string said = failed(reduce, "--set 'faults.late=[{replica: 3, by: 900 us}]'", 1);
+    CHECK_THAT(said, Contains("longer than firmware_timeout = 200 us") && Contains("in step 0 of clockwise"));
+}
+
+TEST_CASE("ipu_pod: nothing beats the cuts of the machine and its bound names the narrowest", "[ipu_pod]")
+{
+    const auto bound = [](const std::string& more) {
+        const nlohmann::json r =
+            exact("[{op: all_reduce, algorithms: [bidirectional_pair], sizes: [16 MiB]}]", more).at("results")[0];
+        INFO(more << " " << r.dump());
+        CHECK(r.at("bound_us").get<double>() <= r.at("time_us").get<double>());
+        return std::pair{r.at("bound_us").get<double>(), r.at("bound_by").get<std::string>()};
+    };
+    const double bytes = 16 << 20;
+    // One machine of each domain: everything has to come in by two GW-Links.
+    const auto [gateways_us, gateways] = bound("--set pod.machines=1 --set pod.domains=2");
+    CHECK(gateways == "GW-Links of d0");
+    CHECK(gateways_us == Approx(bytes / 25e3));
+    CHECK(
+        bound(
+            "--set pod.machines=1 --set pod.domains=2 --set 'faults.gw_links_down=[{domain: 1, slot: 0, side: west}]'")
+            .first == Approx(bytes / 12.5e3));
+    // Replicas of two IPUs: both groups at once cross a ladder of four links.
+    const auto [ladder_us, ladder] = bound("--set pod.replica_size=2");
+    CHECK_THAT(ladder, Catch::StartsWith("links around ipu0 to ipu"));
+    CHECK(ladder_us == Approx(2 * bytes / 54.4e3));
+    CHECK(bound("--set 'faults.links_down=[{ipu: 2, controller: 1B}]'").first == Approx(bytes / 40.8e3));
+}
+
+TEST_CASE("ipu_pod: predictions of rings in lock-step come near the simulation", "[ipu_pod]")
+{
+    const program_folder folder;
+    for (const char* machine : {"", "--set pod.machines=16 --set pod.topology=torus", "--set pod.replica_size=2",
+                                "--set pod.domains=2", "--set pod.topology=barley_twist"})
+        for (const char* size : {"4 KiB", "1 MiB", "16 MiB"}) {
+            const nlohmann::json r = exact(fmt::format("[{{op: all_reduce, algorithms: [auto], sizes: [{}]}}]", size),
+                                           fmt::format("--set data=off {}", machine))
+                                         .at("results")[0];
+            INFO(machine << " " << r.dump());
+            REQUIRE(r.at("predicted_us").size() > 2);
+            const double predicted = r.at("predicted_us").at(r.at("algorithm").get<std::string>());
+            CHECK(predicted == Approx(r.at("time_us").get<double>()).epsilon(0.2));
+        }
+}
+
+TEST_CASE("ipu_pod: the schedule of rings is printed and every rank is sent what it waits for", "[ipu_pod]")
+{
+    const program_folder folder;
+    const auto schedule = [&](const std::string& workload, const std::string& more) {
+        REQUIRE(folder.weft("check " + k_pod16.file() + " --schedule --set 'workload=" + workload + "' " + more) == 0);
+        return text_of(folder.path() / "stdout");
+    };
+    const std::string text = schedule("[{op: all_reduce, algorithms: [meet_in_the_middle], sizes: [4 KiB]}]", "");
+    CHECK_THAT(text, Contains("every rank is sent exactly the messages that it waits for"));
+    CHECK_THAT(text, Contains("rank 0 at (0,0): 18 steps") && Contains("channel 0  reduce-scatter, clockwise of 16") &&
+                         Contains("channel 1  all-gather, anticlockwise of 16"));
+    CHECK_THAT(
+        text,
+        Contains(
+            "step   0  to rank 2    elements 960 to 1023: 256 B, 2 messages")); // N/2 = 8 positions ahead of rank 0 on 0 2 4 .. 14 15 .. 1
+    for (const char* more :
+         {"--set pod.domains=2 --set pod.machines=2", "--set pod.replica_size=2", "--set pod.topology=barley_twist"})
+        CHECK_THAT(schedule(three(k_rings, "sizes: [36 KiB]"), more),
+                   Contains("every rank is sent exactly the messages that it waits for"));
+}
+
+TEST_CASE("ipu_pod: a step with shards and pipelines and Streaming Memory takes what its law says", "[ipu_pod]")
+{
+    const program_folder folder;
+    const auto step = [&](const char* file, const std::string& more) {
+        const std::string path = (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "ipu_pod" / file).string();
+        INFO(path << " " << more);
+        REQUIRE(folder.weft(fmt::format("run {} --out out {}", path, more)) == 0);
+        const nlohmann::json s = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"))
+                                     .at("training_step")
+                                     .at("steps")
+                                     .at(0);
+        CHECK(s.at("samples_per_second").get<double>() <= s.at("law_samples_per_second").get<double>() * (1 + 1e-9));
+        if (s.at("input_us").get<double>() == 0)
+            CHECK(s.at("samples_per_second").get<double>() ==
+                  Approx(s.at("law_samples_per_second").get<double>()).epsilon(1e-9));
+        return s;
+    };
+    // Shards: the update of a sixteenth; two collectives take what the all-reduce does.
+    const nlohmann::json sharded = step("sharded_pod16.yaml", ""),
+                         copies = step("sharded_pod16.yaml", "--set training_step.optimiser.sharded=false");
+    CHECK(sharded.at("update_us").get<double>() == Approx(3000.0 / 16));
+    CHECK(copies.at("update_us").get<double>() == 3000);
+    CHECK(sharded.at("groups").size() == 2);
+    CHECK(sharded.at("groups")[1].at("name") == "weights of weights");
+    CHECK(sharded.at("communication_us").get<double>() ==
+          Approx(copies.at("communication_us").get<double>()).epsilon(0.1));
+    CHECK(sharded.at("exposed_us").get<double>() == Approx(sharded.at("communication_us").get<double>()).epsilon(1e-6));
+    // A pipeline: GA + S - 1 slots of half of the compute and an exchange of activations.
+    const nlohmann::json pipeline = step("pipeline_pod16.yaml", "");
+    CHECK(pipeline.at("compute_us").get<double>() == Approx(17 * (5000 + 4e6 / 81.6e3)).epsilon(1e-6));
+    CHECK(pipeline.at("samples") == 8 * 16 * 20);
+    CHECK_THAT(text_of(folder.path() / "stdout"), Contains("16 micro batches in 17 slots of a pipeline of 2 stages"));
+    // Streaming Memory: beside compute on fewer tiles, or compute waits.
+    CHECK(step("streaming_pod16.yaml", "").at("compute_us").get<double>() ==
+          Approx(10 * 9710.0 * 1472 / 1408).epsilon(1e-6));
+    CHECK(step("streaming_pod16.yaml", "--set training_step.streaming.io_tiles=0").at("compute_us").get<double>() ==
+          Approx(10 * (9710 + 3000)).epsilon(1e-6));
+    CHECK(step("streaming_pod16.yaml", "--set 'training_step.streaming.bytes=640 MB'").at("compute_us").get<double>() ==
+          Approx(10 * 20'000).epsilon(1e-6));
+    // Hosts: 18,000 samples a second of two instances; generated ones come as fast as the link, synthetic ones cost nothing.
+    CHECK(step("host_input_pod16.yaml", "").at("samples_per_second").get<double>() == Approx(18'000).epsilon(1e-3));
+    CHECK(step("host_input_pod16.yaml",
+               "--set training_step.input.data=generated --set training_step.input.link_rate=10Gbps")
+              .at("samples_per_second")
+              .get<double>() == Approx(10e9 / 8 / 150e3).epsilon(1e-3));
+    CHECK(step("host_input_pod16.yaml", "--set training_step.input.data=synthetic").at("input_us").get<double>() == 0);
+    // What cannot be.
+    const auto refused = [&](const char* file, const std::string& more) {
+        const std::string path = (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / file).string();
+        CHECK(folder.weft(fmt::format("check {} {}", path, more)) == 2);
+        return text_of(folder.path() / "stderr");
+    };
+    CHECK_THAT(refused("ipu_pod/pipeline_pod16.yaml", "--set pod.replica_size=1"),
+               Contains("training_step.pipeline.stages: is 2, but a replica has one of the IPUs here"));
+    CHECK_THAT(refused("ipu_pod/pipeline_pod16.yaml", "--set pod.replica_size=4"), Contains("each of them is a stage"));
+    CHECK_THAT(refused("ipu_pod/pipeline_pod16.yaml", "--set training_step.pipeline.largest_stage=0.4"),
+               Contains("the longest has 1/2 of the compute at least"));
+    CHECK_THAT(refused("ipu_pod/pipeline_pod16.yaml", "--set 'training_step.exchanges=[{bytes: 1 KiB}]'"),
+               Contains("stand beside pipeline"));
+    CHECK_THAT(refused("ipu_pod/streaming_pod16.yaml", "--set training_step.streaming.io_tiles=1472"),
+               Contains("some have to compute"));
+    CHECK_THAT(refused("ipu_pod/sharded_pod16.yaml", "--set training_step.algorithm=two_d"),
+               Contains("reduce_scatter by two_d cannot run"));
+}
+
+TEST_CASE("ipu_pod: what merge_up_to holds back is said", "[ipu_pod]")
+{
+    const program_folder folder;
+    const std::string step =
+        (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "ipu_pod" / "resnet50_pod16.yaml").string();
+    REQUIRE(folder.weft(fmt::format(
+                "check {} --set training_step.overlap=when_ready --set training_step.groups.0.ready=0.5", step)) == 0);
+    CHECK_THAT(text_of(folder.path() / "stderr"), Contains("merge_up_to") && Contains("holds \"convolutions\" back"));
+    REQUIRE(folder.weft(fmt::format("check {} --set training_step.overlap=when_ready", step)) == 0);
+    CHECK(text_of(folder.path() / "stderr").find("holds") == std::string::npos);
+}
+
+TEST_CASE("ipu_pod: scale tells of its steps in a pipe and keeps what has ended when it is interrupted", "[ipu_pod]")
+{
+    const program_folder folder;
+    const std::string step =
+        (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "ipu_pod" / "sharded_pod16.yaml").string();
+    REQUIRE(folder.weft(fmt::format("scale {} --to 4 --jobs 1", step)) == 0);
+    CHECK_THAT(text_of(folder.path() / "stderr"),
+               Contains("4 replicas: ") && Contains("1 replicas: ") && Contains(" us a step"));
+    CHECK_THAT(text_of(folder.path() / "stdout"), Contains("update(us)"));
+    REQUIRE(folder.weft(fmt::format("scale {} --to 2 --quiet", step)) == 0);
+    CHECK(text_of(folder.path() / "stderr").empty());
 }
 
 TEST_CASE("ipu_pod: native and rv64 cores give the same answers in nearly the same time", "[ipu_pod]")

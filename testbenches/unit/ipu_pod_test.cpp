@@ -147,6 +147,39 @@ TEST_CASE("ipu pod: lanes spread over the links that work and a way without any 
     CHECK(routing.unreachable() == "no IPU-Link works from ipu2 up to ipu4");
 }
 
+TEST_CASE("ipu pod: around GW-Links that are down routing goes the other way round and cannot deadlock")
+{
+    for (const std::uint32_t domains : {2u, 3u, 4u, 8u}) {
+        const ipu_shape s{2, domains, ipu_topology::mesh};
+        const std::uint32_t gateway = s.gateway(0, 1), east = s.gateway_switch(1);
+        const fabric_plan plan = plan_of(s, {}, {{gateway, k_east_port}, {s.gateway(domains - 1, 0), k_west_port}});
+        const ipu_pod_routing routing(s, plan);
+        INFO(domains << " domains");
+        CHECK(routing.unreachable().empty());
+        CHECK(prove_deadlock_free(plan, routes_of(routing)));
+        // From d0 by slot 1, lane 0, to the next domain: west, and through all others. The ring of slot 0 is whole there.
+        packet p;
+        p.destination = s.domain_ipus() + 4;
+        std::uint32_t router = gateway, in_port = k_gateway_ipu_port, switches = 0;
+        std::map<std::pair<std::uint32_t, std::uint32_t>, const plan_link*> out;
+        for (const plan_link& l : plan.links)
+            if (l.works)
+                out[{l.from, l.from_port}] = &l;
+        while (router != s.gateway(1, 1)) {
+            const route_decision d = routing.route(router, in_port, p);
+            REQUIRE(out.count({router, d.out_port}) == 1);
+            p.vl = d.vl;
+            const plan_link* const l = out.at({router, d.out_port});
+            router = l->to, in_port = l->to_port;
+            switches += router == east ? 1 : 0;
+            REQUIRE(switches < 20);
+        }
+        CHECK(switches == domains - 1);
+        const ipu_pod_routing cut(s, plan_of(s, {}, {{gateway, k_east_port}, {gateway, k_west_port}}));
+        CHECK(cut.unreachable().find("close both ways round from d0.gw1 to d1.gw1") != std::string::npos);
+    }
+}
+
 TEST_CASE("ipu pod: cables in each other's ports are found")
 {
     const ipu_shape s{4, 1, ipu_topology::mesh};
