@@ -125,14 +125,14 @@ namespace {
 
 constexpr std::uint32_t k_longest_block = 1 << 26; ///< assumed: no packet is longer
 
-struct interface_clock {
-    std::uint64_t ticks_per_s = 1'000'000; ///< unless the interface tells another
-    std::uint64_t offset_s = 0;
-};
-
 } // namespace
 
 class pcapng_reader::blocks {
+    struct interface_clock {
+        std::uint64_t ticks_per_s = 1'000'000; ///< unless the interface tells another
+        std::uint64_t offset_s = 0;
+    };
+
 public:
     explicit blocks(const std::string& path) : path_(path), file_(path, std::ios::binary)
     {
