@@ -214,7 +214,7 @@ TEST_CASE("parts of a training step tell over how many ranks they sum", "[report
     statistics.ranks_per_group = 4;
     training_step_row step;
     step.parts = {gradients, statistics};
-    r.training = training_report{"row_pair", false, "none", {step}};
+    r.training = training_report{"row_pair", false, "none", "", {step}};
     const std::string table = table_of(r);
     CHECK(table.find("  gradients   all ranks   ") != std::string::npos);
     CHECK(table.find("  statistics  4 ranks each") != std::string::npos);

@@ -243,7 +243,7 @@ TEST_CASE("table and JSON show the steps of a training run")
     group.wrong = 2;
     run_report r;
     r.training =
-        training_report{"row_pair", true, "none", {{40'000'000, 30'000'000, 10'000'000, 10'000'000, 0.25, {group}}}};
+        training_report{"row_pair", true, "none", "", {{40'000'000, 30'000'000, 10'000'000, 10'000'000, 0.25, {group}}}};
     std::ostringstream out;
     print_table(out, r);
     CHECK(out.str().find("training_step by row_pair transposed, overlap none") != std::string::npos);
