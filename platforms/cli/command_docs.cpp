@@ -96,7 +96,7 @@ void add_docs(CLI::App& app, int& exit_code)
 {
     (void)exit_code;
     auto dir = std::make_shared<std::string>("docs");
-    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: keys, registers, instructions, schemas, man page, completion, help");
+    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: keys, registers, instructions, schemas, man page, completion");
     command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->check(is_output_name())->capture_default_str();
     command->callback([dir, &app] {
         prepare_output_dir(*dir);

@@ -135,7 +135,7 @@ TEST_CASE("the log has a line for everything that components do and changes no t
     CHECK(sh.run("$weft run small.yaml --out out --log /dev/full").exit_code == 1);
 }
 
-TEST_CASE("-v says on stderr when collectives begin and end")
+TEST_CASE("the option -v says on stderr when collectives begin and end")
 {
     const program_shell sh;
     const shell_result r = sh.run("$weft run small.yaml --out out -v");
