@@ -48,6 +48,7 @@ inline constexpr std::uint32_t k_tree_line = 100;   ///< the same for trees of a
 inline constexpr std::uint32_t k_tree_run = 200;    ///< find a piece of a tree and whom it goes to
 inline constexpr std::uint32_t k_axes = 300;          ///< plan multi_axis
 inline constexpr std::uint32_t k_axes_dimension = 100; ///< and each dimension
+inline constexpr std::uint32_t k_axes_order = 250;     ///< and each dimension where shards of ranks are short
 inline constexpr std::uint32_t k_axis_block = 265;     ///< count the messages of a block of it
 inline constexpr std::uint32_t k_axis_run = 195;      ///< find a run of a block
 inline constexpr std::uint32_t k_axis_exchange = 180;  ///< the same in a direct exchange, besides

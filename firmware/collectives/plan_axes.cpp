@@ -141,6 +141,8 @@ void planner::plan_axes()
     // One core serves all lanes: with four its messages are twice as long as with two, so that it has as long for each.
     if (any_ring && colours * directions > k_lanes_of_a_chunk)
         out_.chunk_elements *= colours * directions / k_lanes_of_a_chunk;
+    if (by_rank && part_bytes() < shortest_part_bytes)
+        charge(levels * costs::k_axes_order);
     const bool in_parts = by_rank && (part_bytes() >= shortest_part_bytes ||
                                       fast_axes_first_pays(table_, shard * element_bytes, any_ring));
     if (in_parts) { // all parts have as many messages

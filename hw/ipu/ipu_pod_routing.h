@@ -3,7 +3,8 @@
 //
 // Routing of IPU-Links and GW-Links: in the domain of the sender across the rung first, then along the ladder (test
 // model of PopLibs, quoted), the shorter way round where cables close it; then by gateways the shorter way round the
-// ring of domains, the longer one where a GW-Link of it is down, to the IPU of the same place. Of the links of a way, a lane of the exchange takes one.
+// ring of domains, the longer one where a GW-Link of it is down, to the IPU of the same place. Of the links of a way, a
+// lane of the exchange takes one.
 // Deadlock freedom: rungs, ladder, gateways follow in this order. A ring, of a column or of domains, has VL 0 up to the
 // link that closes it and VL 1 behind it (dateline).
 #pragma once

@@ -349,26 +349,12 @@ void add_sweep(CLI::App& app, int& exit_code)
                "number of seconds", 0, 10'000'000)
         ->type_name("S")
         ->capture_default_str();
-    command
-        ->add_option(
-            "--memory", options->memory,
-            "Host memory that points may take together, for example \"8 GiB\": others wait.\nDefault: what is free when the sweep begins")
-        ->type_name("SIZE");
+    add_engine_options(*command, options->engine, options->sbatch, options->memory);
     command
         ->add_option("--out", options->out,
                      "Folder for sweep.csv, sweep.html and points; made if missing. Default: that of\nthe sweep file")
         ->type_name("DIR")
         ->check(is_output_name());
-    command
-        ->add_option("--engine", options->engine,
-                     "Who runs the points: local, or slurm as a job array (its nodes share the folders)")
-        ->type_name("NAME")
-        ->check(CLI::IsMember({"local", "slurm"}))
-        ->capture_default_str();
-    command
-        ->add_option("--sbatch", options->sbatch,
-                     "With Slurm: further options of sbatch, for example \"--partition=long --mem=8G\"")
-        ->type_name("OPTIONS");
     command->add_flag("--skip-invalid", options->skip_invalid,
                       "Leave points out that cannot run, in place of refusing the sweep");
     command->add_flag("--dry-run", options->dry_run, "Check and list the points; run and write nothing");

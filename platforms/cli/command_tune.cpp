@@ -708,21 +708,7 @@ void add_tune(CLI::App& app, int& exit_code)
                "number of seconds", 0, 10'000'000)
         ->type_name("S")
         ->capture_default_str();
-    command
-        ->add_option(
-            "--memory", options->memory,
-            "Host memory that points may take together, for example \"8 GiB\": others wait.\nDefault: what is free when they begin")
-        ->type_name("SIZE");
-    command
-        ->add_option("--engine", options->engine,
-                     "Who runs the points: local, or slurm as a job array (its nodes share the folders)")
-        ->type_name("NAME")
-        ->check(CLI::IsMember({"local", "slurm"}))
-        ->capture_default_str();
-    command
-        ->add_option("--sbatch", options->sbatch,
-                     "With Slurm: further options of sbatch, for example \"--partition=long --mem=8G\"")
-        ->type_name("OPTIONS");
+    add_engine_options(*command, options->engine, options->sbatch, options->memory);
     add_number(*command, "--point", options->only_point, "Of a task of Slurm: run this point, and keep its time",
                "number of a point", 0, 1'000'000)
         ->group(""); // not for users

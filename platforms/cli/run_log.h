@@ -1,9 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What components do, as lines of text for grep: `--log FILE`. The same records as in a trace, in the order in which they end:
+// What components do, as lines of text for grep: `--log FILE`. The same records as in a trace, in the order in which
+// they end:
 //
-//        12.345678 us  chip_0_1.dma sent        to 5, for 0.010240 us  "from":3,"to":5,"message":7,"bytes":1024,"last":true
+//        12.345678 us  chip_0_1.dma DMA sends   to 5, for 0.010240 us  "from":3,"to":5,"message":7,"bytes":1024
 #pragma once
 
 #include "platforms/report/output_file.h"

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Sizes and repeats on the command line, by the names of nccl-tests: for every entry of `workload`, in place of what the
-// file says. There is no warm-up: cases begin on a machine that has settled, and nothing in it gets faster by use.
+// Sizes and repeats on the command line, by the names of nccl-tests: for every entry of `workload`, in place of what
+// the file says. There is no warm-up: cases begin on a machine that has settled, and nothing in it gets faster by use.
 #pragma once
 
 #include <CLI/CLI.hpp>

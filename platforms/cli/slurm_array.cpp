@@ -193,6 +193,25 @@ private:
 
 } // namespace
 
+void add_engine_options(CLI::App& command, std::string& engine, std::string& sbatch, std::string& memory)
+{
+    command
+        .add_option(
+            "--memory", memory,
+            "Host memory that points may take together, for example \"8 GiB\": others wait.\nDefault: what is free when they begin")
+        ->type_name("SIZE");
+    command
+        .add_option("--engine", engine,
+                    "Who runs the points: local, or slurm as a job array (its nodes share the folders)")
+        ->type_name("NAME")
+        ->check(CLI::IsMember({"local", "slurm"}))
+        ->capture_default_str();
+    command
+        .add_option("--sbatch", sbatch,
+                    "With Slurm: further options of sbatch, for example \"--partition=long --mem=8G\"")
+        ->type_name("OPTIONS");
+}
+
 void check_engine(const std::string& engine, const std::string& sbatch, const std::string& memory)
 {
     if (engine == "slurm" && !memory.empty())

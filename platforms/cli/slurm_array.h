@@ -7,6 +7,8 @@
 
 #include "platforms/firmware_bench/program_run.h"
 
+#include <CLI/CLI.hpp>
+
 #include <functional>
 #include <string>
 #include <vector>
@@ -27,6 +29,8 @@ struct slurm_work {
     std::function<void(std::size_t point)> prepare; ///< before anything is submitted; may be empty
 };
 
+/// --engine, --sbatch and --memory, of everything that runs points.
+void add_engine_options(CLI::App& command, std::string& engine, std::string& sbatch, std::string& memory);
 /// Throws user_error for options that do not go together.
 void check_engine(const std::string& engine, const std::string& sbatch, const std::string& memory);
 /// Throws user_error where this host has no sbatch.

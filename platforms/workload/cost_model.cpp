@@ -32,8 +32,8 @@ using abi::dimension_kind;
 // its bound, and of this model: meshes 4x4 71 and 70 %, 3x5 89 and 89, 2x8 97 and 97, 8x8 51 and 51; tori 4x4 61 and
 // 60, 3x5 83 and 84, 8x8 36 and 39; a line of 8 95 and 100.
 constexpr double k_turns_of_line = 0.14, k_turns_of_ring = 0.22;
-// Of two shots along diagonals, by the ranks of the longest line or ring. Calibrated: a reduce_scatter of 1 MiB on a 4x4
-// torus.
+// Of two shots along diagonals, by the ranks of the longest line or ring. Calibrated: a reduce_scatter of 1 MiB on a
+// 4x4 torus.
 constexpr double k_shots_share_by_line = 4, k_shots_share_by_ring = 3;
 constexpr double k_two_phase_share = 0.9; ///< 8x8 mesh 94 %, torus 90 %
 // Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over

@@ -93,8 +93,12 @@ interruption::interruption()
 
 interruption::~interruption()
 {
-    for (std::size_t i = 0; i < std::size(k_signals); ++i)
+    for (std::size_t i = 0; i < std::size(k_signals); ++i) {
+        // Everything is saved: the same request once more ends the program as the first one does.
+        if (k_signals[i] == stop_signal)
+            former[i].sa_handler = [](int number) { _exit(k_exit_of_signals + number); };
         sigaction(k_signals[i], &former[i], nullptr);
+    }
 }
 
 void interruption::remove_at_once(const std::string& path)

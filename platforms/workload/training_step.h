@@ -18,7 +18,7 @@
 // one. Where samples have to come from hosts, a step cannot be shorter than they take.
 //
 //   communication   sum of the times of all collectives
-//   exposed         step time - compute - update - waiting for samples, that is the communication that compute does not hide
+//   exposed         step time - compute - update - waiting for samples: the communication that compute does not hide
 //   share           exposed / step time
 //   law             R MBS GA / (GA T_MB + T_AR) samples a second (Graphcore, "Scaling an application over multiple
 //                   replicas", section 7.2.1): R replicas, micro batch MBS, accumulation GA; T_MB compute and exchanges
