@@ -39,7 +39,7 @@ TEST_CASE("bursts keep their bounds in the corner of the sweep", "[bursts]")
 TEST_CASE("an interrupted sweep shows the points that are finished", "[bursts]")
 {
     const sweep_run sweep;
-    CHECK(sweep.bursts("--sample 500", "timeout --preserve-status -s INT 2") == 130);
+    CHECK(sweep.bursts("--sample 500", "timeout --preserve-status -s INT 6") == 130);
     CHECK(has(sweep.read("stdout"), "Interrupted: "));
     CHECK(has(sweep.read("page.md"), "The bounds do not hold."));
 }
