@@ -18,8 +18,8 @@ void add_commands(CLI::App& app, int& exit_code);
 const std::vector<std::string>& commands_elsewhere();
 
 /// Becomes the launcher, which builds weft and starts it with the same arguments. Returns an exit code, and says why,
-/// only where that cannot be: no launcher started this program, or it has read its standard input, or `missing` is all
-/// that the launcher could say as well.
+/// only where that cannot be: no launcher started this program, or it has read its standard input. `missing` is what
+/// the user asked for.
 int start_whole_program(int argc, char* argv[], const std::string& missing);
 
 void add_run(CLI::App& app, int& exit_code);

@@ -3,6 +3,7 @@
 #include "platforms/cli/commands.h"
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fmt/format.h>
@@ -18,9 +19,8 @@ int start_whole_program(int argc, char* argv[], const std::string& missing)
                    why);
         return 2;
     };
-    for (int i = 1; i < argc; ++i)
-        if (std::strcmp(argv[i], "-") == 0)
-            return refuse(", and standard input cannot be read twice");
+    if (std::feof(stdin) != 0) // the platform file came from there
+        return refuse(", and standard input cannot be read twice");
     const char* const launcher = std::getenv("WEFT_LAUNCHER");
     if (launcher == nullptr)
         return refuse("");

@@ -323,25 +323,28 @@ std::uint64_t training_step_config::exchange_ps(const step_exchange& e, std::uin
     return fraction_of(duration(slot_ps()), e.from + (index + 0.5) * (e.to - e.from) / e.count);
 }
 
+namespace {
+collective_case case_of_group(const training_step_config& step, const gradient_group& g, abi::collective_op op,
+                              abi::reduce_op redop)
+{
+    collective_case c = make_case(op, step.by(), g.type, redop, g.size_bytes());
+    c.transposed = step.transposed;
+    c.style = step.inputs;
+    c.chunk_bytes = step.chunk.value();
+    step.choices.take(c, abi::algorithm::ring_1d);
+    return c;
+}
+} // namespace
+
 collective_case training_step_config::case_of(const gradient_group& g) const
 {
-    collective_case c = make_case(sharded() ? abi::collective_op::reduce_scatter : abi::collective_op::all_reduce, by(),
-                                  g.type, abi::reduce_op::sum, g.size_bytes());
-    c.transposed = transposed;
-    c.style = inputs;
-    c.chunk_bytes = chunk.value();
-    choices.take(c, abi::algorithm::ring_1d);
-    return c;
+    return case_of_group(*this, g, sharded() ? abi::collective_op::reduce_scatter : abi::collective_op::all_reduce,
+                         abi::reduce_op::sum);
 }
 
 collective_case training_step_config::gather_of(const gradient_group& g) const
 {
-    collective_case c = make_case(abi::collective_op::all_gather, by(), g.type, abi::reduce_op::none, g.size_bytes());
-    c.transposed = transposed;
-    c.style = inputs;
-    c.chunk_bytes = chunk.value();
-    choices.take(c, abi::algorithm::ring_1d);
-    return c;
+    return case_of_group(*this, g, abi::collective_op::all_gather, abi::reduce_op::none);
 }
 
 collective_case training_step_config::case_of(const step_exchange& e) const

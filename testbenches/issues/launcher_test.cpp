@@ -154,6 +154,8 @@ TEST_CASE("the first program runs what it has and starts the launcher for everyt
     const std::string rack = WEFT_SOURCE_DIR "/configs/switchml/rack_4x10g.yaml";
     CHECK(has(sh.run(first_program + "run " + rack + " --set switch.aggregator=rtl").out, "launched for the Verilog"));
     CHECK(has(sh.run(first_program + "run " + rack + " --waves x.fst").out, "launched for --waves"));
+    // A "-" that is standard output, as of --json, is handed over like anything else.
+    CHECK(has(sh.run(first_program + "run " + rack + " --set switch.aggregator=rtl --json -").out, "launched for"));
     const shell_result piped = sh.run(first_program + "run - --set switch.aggregator=rtl < " + rack);
     CHECK(piped.exit_code == 2);
     CHECK(has(piped.err, "standard input cannot be read twice"));
