@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_endpoint.h"
 
-
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -66,7 +65,8 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
     sent.add(p->packet_count);
     if (p->packet_count > 1)
         return launch_spread(die, std::move(p), set, delay_ps);
-    const std::uint32_t path = choose(set, *p, die, start_ps(die, delay_ps));
+    port_looks looks;
+    const std::uint32_t path = choose(set, request_for(set, *p), die, start_ps(die, delay_ps), looks);
     launch(die, std::move(p), set.paths[path], delay_ps);
 }
 
@@ -78,22 +78,35 @@ void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::
     const std::uint32_t packets = p->packet_count;
     const std::uint64_t whole_ps = p->serialisation_ps;
     dies_[die].busy_until_ps = start_ps + whole_ps;
-    const auto time_of = [=](std::uint32_t n) { return whole_ps * n / packets; };
+    const path_request request = request_for(set, *p);
+    port_looks looks;
+    // Packet i begins after whole_ps * i / packets, rounded down: counted on, since a division costs more than a choice.
+    const std::uint64_t each_ps = whole_ps / packets;
+    const std::uint64_t left_over = whole_ps % packets;
+    std::uint64_t begins_ps = 0, fraction = 0;
     shares_.clear();
+    std::size_t turn = 0; // paths mostly come in the same order again
     for (std::uint32_t i = 0; i < packets; ++i) {
-        const std::uint32_t path = choose(set, *p, die, start_ps + time_of(i));
-        if (set.paths[path].port == ub_path_cache::k_any_port) { // tables choose, packet by packet
-            shares_.push_back({path, 1, i, i});
+        const std::uint64_t now_ps = begins_ps;
+        begins_ps += each_ps;
+        if (fraction += left_over; fraction >= packets)
+            fraction -= packets, ++begins_ps;
+        const std::uint32_t path = choose(set, request, die, start_ps + now_ps, looks);
+        const std::uint32_t port = set.paths[path].port;
+        if (port == ub_path_cache::k_any_port) { // tables choose, packet by packet
+            shares_.push_back({path, 1, now_ps, begins_ps});
             continue;
         }
-        expect_in_queue(set.paths[path].port, *p, 1, start_ps + time_of(i));
-        const auto it = std::find_if(shares_.begin(), shares_.end(), [=](const share& s) { return s.path == path; });
-        if (it == shares_.end()) {
-            shares_.push_back({path, 1, i, i});
-        } else {
-            ++it->packets;
-            it->last = i;
-        }
+        expect_in_queue(port, request.wire_bytes, request.cells, start_ps + now_ps);
+        turn = turn + 1 < shares_.size() ? turn + 1 : 0;
+        if (turn >= shares_.size() || shares_[turn].path != path)
+            turn = static_cast<std::size_t>(
+                std::find_if(shares_.begin(), shares_.end(), [=](const share& s) { return s.path == path; }) -
+                shares_.begin());
+        if (turn == shares_.size())
+            shares_.push_back({path, 0, now_ps, 0});
+        ++shares_[turn].packets;
+        shares_[turn].end_ps = begins_ps;
     }
     if (shares_.size() == 1) {
         const ub_path_cache::choice& path = set.paths[shares_.front().path];
@@ -103,48 +116,41 @@ void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::
     for (const share& s : shares_) {
         packet_ptr part = pool_.part_of(*p, first, s.packets);
         first += s.packets;
-        part->serialisation_ps = static_cast<std::uint32_t>(time_of(s.last + 1) - time_of(s.first));
+        part->serialisation_ps = static_cast<std::uint32_t>(s.end_ps - s.first_ps);
         const ub_path_cache::choice& path = set.paths[s.path];
         if (path.port == ub_path_cache::k_any_port) {
             part->flow = flow_of(*part);
-            expect_in_queue(port_of(path, *part), *part, 1, start_ps + time_of(s.first));
+            expect_in_queue(port_of(path, *part), request.wire_bytes, request.cells, start_ps + s.first_ps);
         }
-        enter_router(die, std::move(part), path, start_ps + time_of(s.first));
+        enter_router(die, std::move(part), path, start_ps + s.first_ps);
     }
 }
 
 std::uint32_t ub_endpoint::port_of(const ub_path_cache::choice& path, const packet& p) const
 {
-    return path.port != ub_path_cache::k_any_port ? path.port
-                                                  : routing_.table_port(router_, routing_.router_of(p.destination), p.flow);
-}
-
-/// `packets` of train `p` are on their way to the queue of a UB port, for the choice of those after them.
-void ub_endpoint::expect_in_queue(std::uint32_t port, const packet& p, std::uint32_t packets, std::uint64_t start_ps)
-{
-    if (!config_.voq)
-        backlog_[port] += p.cells / p.packet_count * packets;
-    else
-        launched_until_ps_[port] = std::max(launched_until_ps_[port], start_ps) +
-                                   port_rates_[port].time_ps(p.wire_bytes / p.packet_count * packets);
+    return path.port != ub_path_cache::k_any_port
+               ? path.port
+               : routing_.table_port(router_, routing_.router_of(p.destination), p.flow);
 }
 
 void ub_endpoint::launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps)
 {
     const std::uint64_t start_ps = this->start_ps(die, delay_ps);
     dies_[die].busy_until_ps = start_ps + p->serialisation_ps;
-    expect_in_queue(port_of(path, *p), *p, p->packet_count, start_ps);
+    expect_in_queue(port_of(path, *p), p->wire_bytes, p->cells, start_ps);
     enter_router(die, std::move(p), path, start_ps);
 }
 
-void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps)
+void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path,
+                               std::uint64_t start_ps)
 {
     const std::uint32_t port = config_.voq ? 0 : port_of(path, *p);
     p->route = path.route;
     p->vl = static_cast<std::uint8_t>((p->vl & ~1u) | path.lane);
     const std::uint32_t cells = p->cells, vl = p->vl;
     const bool to_host = p->destination >= first_host_;
-    const std::uint32_t link = engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
+    const std::uint32_t link =
+        engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
     if (!is_request(vl))
         return;
     die_links& links = dies_[die];
@@ -214,7 +220,8 @@ void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t way_in, s
     if (is_request(vl)) {
         die_links& links = dies_[die];
         const std::uint32_t port = engine_.sending_port(out_link);
-        count_queued(links, port, 0u - cells, links.bulk.empty() ? 0 : 0u - bulk_cells_leaving(links.bulk[port], vl, cells));
+        count_queued(links, port, 0u - cells,
+                     links.bulk.empty() ? 0 : 0u - bulk_cells_leaving(links.bulk[port], vl, cells));
     }
     if (!config_.voq)
         backlog_[way_in] -= cells;
@@ -313,7 +320,7 @@ void ub_endpoint::send_ack(receive_channel& c, std::uint32_t group, bool everywh
 {
     ub_path_cache::path_set& set = everywhere ? paths_.widen(c.peer) : paths_.set_for(c.peer);
     if (set.paths.empty())
-        return; // the sender will find that out
+        return;      // the sender will find that out
     if (!everywhere) // spread: on one fixed path all of them could be lost
         return launch_ack(c, group, set.paths[paths_.choose_other(set, k_none)]);
     for (const ub_path_cache::choice& path : set.paths)
@@ -365,7 +372,8 @@ void ub_endpoint::transmit(send_channel& c, packet_ptr original, std::uint64_t d
         return refuse(die, std::move(original), delay_ps);
     }
     const std::uint32_t die = die_of_origin(*original);
-    const std::uint32_t path = choose(set, *original, die, start_ps(die, delay_ps));
+    port_looks looks;
+    const std::uint32_t path = choose(set, request_for(set, *original), die, start_ps(die, delay_ps), looks);
     packet& p = *original.release();
     ++held_;
     sent.add(p.packet_count);
@@ -451,8 +459,7 @@ void ub_endpoint::ack_arrived(packet_ptr p)
         return;
     send_channel& c = *senders_[index];
     const bool sooner =
-        c.window.acknowledge(ack_in(*p), time_.now_ps(), held_,
-                             [&](const rtp_sender::slot& s) { release(s.packet); });
+        c.window.acknowledge(ack_in(*p), time_.now_ps(), held_, [&](const rtp_sender::slot& s) { release(s.packet); });
     if (sooner)
         arm(c, index);
     send_waiting(c);

@@ -70,9 +70,9 @@ public:
         std::uint32_t first_transmit = 0; ///< they have consecutive numbers
         std::uint32_t to_chip = 0;
         ub_chip_if* chip = nullptr;
-        std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
-        std::uint32_t port_cells = 0;    ///< that the queue of one port may hold before its chip is asked to wait
-        std::uint32_t full_ports = 0;    ///< that hold as much
+        std::uint64_t busy_until_ps = 0;    ///< the way from the chip into the router
+        std::uint32_t port_cells = 0;       ///< that the queue of one port may hold before its chip is asked to wait
+        std::uint32_t full_ports = 0;       ///< that hold as much
         std::vector<std::uint32_t> queued;  ///< cells of requests, for each port of the router
         std::vector<std::uint64_t> entered; ///< the same, that have ever come
         /// Of these, packets to hosts, for each port; empty where nobody sends to them.
@@ -126,7 +126,8 @@ public:
     /// Packets to endpoints from number `first` on are not acknowledged: they will be sent again or given up.
     bool awaits_any_from(std::uint32_t first) const
     {
-        return std::any_of(senders_.begin(), senders_.end(), [=](const auto& c) { return c->peer >= first && !c->window.empty(); });
+        return std::any_of(senders_.begin(), senders_.end(),
+                           [=](const auto& c) { return c->peer >= first && !c->window.empty(); });
     }
     std::uint64_t state_bytes() const;
     std::string stat_prefix() const override { return "ub_endpoint"; }
@@ -173,12 +174,23 @@ private:
     void on_event(std::uint32_t a, std::uint8_t kind) override;
     static bool is_request(std::uint32_t vl) { return vl < k_ub_lanes_per_class; }
     void count_queued(die_links& links, std::uint32_t port, std::uint32_t cells, std::uint32_t bulk_cells);
-    static std::uint32_t bulk_in(const die_links& links, std::uint32_t port) { return links.bulk.empty() ? 0 : links.bulk[port].cells; }
+    static std::uint32_t bulk_in(const die_links& links, std::uint32_t port)
+    {
+        return links.bulk.empty() ? 0 : links.bulk[port].cells;
+    }
     static std::uint32_t bulk_cells_leaving(bulk_queue& queue, std::uint32_t lane, std::uint32_t cells);
     void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
     void launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps);
     void enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps);
-    void expect_in_queue(std::uint32_t port, const packet& p, std::uint32_t packets, std::uint64_t start_ps);
+    /// Packets of so many bytes and cells are on their way to the queue of a UB port, for the choice of those after them.
+    void expect_in_queue(std::uint32_t port, std::uint32_t wire_bytes, std::uint32_t cells, std::uint64_t start_ps)
+    {
+        if (!config_.voq)
+            backlog_[port] += cells;
+        else
+            launched_until_ps_[port] =
+                std::max(launched_until_ps_[port], start_ps) + port_rates_[port].time_ps(wire_bytes);
+    }
     std::uint32_t port_of(const ub_path_cache::choice& path, const packet& p) const;
     void refuse(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     void note_unreachable(std::uint32_t destination);
@@ -198,37 +210,64 @@ private:
     void launch_ack(receive_channel& c, std::uint32_t group, const ub_path_cache::choice& path);
     void ack_arrived(packet_ptr p);
     std::uint32_t flow_of(const packet& p);
-    /// For a packet of `p` that begins to go on from a die at `at_ps`.
-    std::uint32_t choose(ub_path_cache::path_set& set, const packet& p, std::uint32_t die, std::uint64_t at_ps) const
+    /// What the choice of a path needs of a packet: the same for all packets of a train.
+    struct path_request {
+        std::uint32_t flow, wire_bytes, cells;
+        std::uint64_t message_ps; ///< what its message takes on one link; 0 where the DMA engine does not tell
+        bool is_request;
+    };
+    path_request request_for(const ub_path_cache::path_set& set, const packet& p) const
+    {
+        const std::uint32_t bytes = p.wire_bytes / p.packet_count;
+        const std::uint32_t first = set.paths.front().port;
+        // A DMA engine tells how long its message is; packets of coprocessors have something else there.
+        const bool told = (p.flags & k_for_coprocessor) == 0 && first < port_rates_.size();
+        return {p.semaphore, bytes, p.cells / p.packet_count,
+                told ? p.message_packets * port_rates_[first].time_ps(bytes) : 0, is_request(p.vl)};
+    }
+    /// When the fabric is through with what waits for each UB port. Nothing moves while the packets of a train choose,
+    /// so that a port is asked once for all of them.
+    struct port_looks {
+        std::uint64_t known = 0; ///< a bit for each of the first 64 ports
+        std::uint64_t until_ps[64];
+    };
+    /// For a packet that begins to go on from a die at `at_ps`.
+    std::uint32_t choose(ub_path_cache::path_set& set, const path_request& r, std::uint32_t die, std::uint64_t at_ps,
+                         port_looks& looks) const
     {
         const die_links& before = dies_[set.mark_die];
-        const bool still_waits = set.mark_port < backlog_.size() &&
-                                 before.entered[set.mark_port] - before.queued[set.mark_port] < set.mark;
-        // A DMA engine tells how long its message is; packets of coprocessors have something else there.
-        const std::uint32_t first = set.paths.front().port;
-        const std::uint64_t message_ps = (p.flags & k_for_coprocessor) != 0 || first >= port_rates_.size()
-                                             ? 0
-                                             : p.message_packets * port_rates_[first].time_ps(p.wire_bytes / p.packet_count);
-        const std::uint32_t path = paths_.choose(set, p.semaphore, at_ps, still_waits, message_ps, [&](std::uint32_t port) -> std::uint64_t {
+        const bool still_waits =
+            set.mark_port < backlog_.size() && before.entered[set.mark_port] - before.queued[set.mark_port] < set.mark;
+        const auto waiting = [&](std::uint32_t port) -> std::uint64_t {
             if (port >= backlog_.size())
                 return 0;
             if (!config_.voq)
-                return port_rates_[port].time_ps((backlog_[port] + p.cells / p.packet_count) * config_.cell_bytes());
-            return waits_ps(port, at_ps) + port_rates_[port].time_ps(p.wire_bytes / p.packet_count);
-        });
-        set.mark_port = is_request(p.vl) ? set.paths[path].port : ub_path_cache::k_any_port;
-        set.mark_die = static_cast<std::uint8_t>(die);
+                return port_rates_[port].time_ps((backlog_[port] + r.cells) * config_.cell_bytes());
+            return waits_ps(port, at_ps, looks) + port_rates_[port].time_ps(r.wire_bytes);
+        };
+        const std::uint32_t path = paths_.choose(set, r.flow, at_ps, still_waits, r.message_ps, waiting);
+        set.mark_port = r.is_request ? set.paths[path].port : ub_path_cache::k_any_port;
+        set.mark_die = static_cast<std::uint16_t>(die);
         if (set.mark_port < backlog_.size())
-            set.mark = dies_[die].entered[set.mark_port] + p.cells / p.packet_count;
+            set.mark = dies_[die].entered[set.mark_port] + r.cells;
         return path;
     }
     /// With VOQs: from `at_ps` until a UB port is through with what waits for it, relayed packets included. What was
     /// launched and has not come to its queue yet counts as if it queued.
-    std::uint64_t waits_ps(std::uint32_t port, std::uint64_t at_ps) const
+    std::uint64_t waits_ps(std::uint32_t port, std::uint64_t at_ps, port_looks& looks) const
     {
-        const std::uint64_t until_ps =
-            std::max(launched_until_ps_[port], time_.now_ps() + engine_.backlog_ps(engine_.out_link(router_, port)));
+        const std::uint64_t until_ps = std::max(launched_until_ps_[port], fabric_until_ps(port, looks));
         return until_ps - std::min(until_ps, at_ps);
+    }
+    std::uint64_t fabric_until_ps(std::uint32_t port, port_looks& looks) const
+    {
+        const std::uint64_t bit = port < 64 ? std::uint64_t{1} << port : 0;
+        if ((looks.known & bit) != 0)
+            return looks.until_ps[port];
+        const std::uint64_t until_ps = time_.now_ps() + engine_.backlog_ps(engine_.out_link(router_, port));
+        if (bit != 0)
+            looks.known |= bit, looks.until_ps[port] = until_ps;
+        return until_ps;
     }
     /// When what comes from the chip `delay_ps` from now goes on into the router.
     std::uint64_t start_ps(std::uint32_t die, std::uint64_t delay_ps) const
@@ -258,9 +297,10 @@ private:
     std::vector<std::uint32_t> backlog_;           ///< cells in the transmit queues of each UB port; not with VOQs
     std::vector<std::uint64_t> launched_until_ps_; ///< VOQs: when each UB port would be through with what was launched
     std::vector<wire_rate> port_rates_;
-    /// Of a train that is being spread: packets by path, and where among them the first and the last one stand.
+    /// Of a train that is being spread: packets by path, and their times after the train's start.
     struct share {
-        std::uint32_t path, packets, first, last;
+        std::uint32_t path, packets;
+        std::uint64_t first_ps, end_ps; ///< of the first packet, and of the end of the last one
     };
     std::vector<share> shares_;
     std::vector<std::uint32_t> unreachable_;

@@ -66,7 +66,7 @@ public:
         /// Of the last packet, for the endpoint: the port's queue has it while less has left.
         std::uint64_t mark = 0;
         std::uint16_t mark_port = k_any_port;
-        std::uint8_t mark_die = 0;
+        std::uint16_t mark_die = 0;
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 
