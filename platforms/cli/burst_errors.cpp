@@ -116,8 +116,8 @@ std::string histogram(const std::vector<burst_error>& errors)
     for (const error_group& group : grouped(errors, [](const burst_error& e) {
              const std::string& platform = e.result->point.family->platform;
              std::vector<std::vector<std::string>> keys{{platform, "all"}, {platform, size_text(e.what.size_bytes)}};
-            keys.push_back({platform, e.train > 1 ? "in trains" : "in single packets"});
-            return keys;
+             keys.push_back({platform, e.train > 1 ? "in trains" : "in single packets"});
+             return keys;
          })) {
         text += fmt::format("| {}, {} |", group.key[0], group.key[1]);
         const std::vector<double> m = sorted_magnitudes(group.errors);
@@ -234,8 +234,8 @@ std::string to_text(const burst_run& run)
 {
     std::string text = fmt::format("{:.6f}\n", run.cpu_s);
     for (const timed_collective& c : run.collectives)
-        text += fmt::format("{} {} {} {} {} {} {}\n", c.op, c.algorithm, c.size_bytes, c.time_ps, c.wrong, c.data_digest,
-                            c.train);
+        text += fmt::format("{} {} {} {} {} {} {}\n", c.op, c.algorithm, c.size_bytes, c.time_ps, c.wrong,
+                            c.data_digest, c.train);
     return text;
 }
 
@@ -244,7 +244,8 @@ burst_run burst_run_from(const std::string& text)
     burst_run run;
     std::istringstream in(text);
     in >> run.cpu_s;
-    for (timed_collective c; in >> c.op >> c.algorithm >> c.size_bytes >> c.time_ps >> c.wrong >> c.data_digest >> c.train;)
+    for (timed_collective c;
+         in >> c.op >> c.algorithm >> c.size_bytes >> c.time_ps >> c.wrong >> c.data_digest >> c.train;)
         run.collectives.push_back(c);
     if (run.collectives.empty())
         run.failure = "gave no times";
@@ -368,13 +369,19 @@ std::string head_of(const burst_summary& summary)
         double& worst = is_large ? worst_large : worst_small;
         worst = std::max(worst, std::abs(e.percent));
     }
+    std::size_t left_out = 0;
+    for (const burst_point_result& r : summary.results)
+        left_out += r.left_out;
     std::string text;
     if (summary.results.size() != summary.planned_points)
         text += fmt::format("Interrupted: {} of {} points.\n", summary.results.size(), summary.planned_points);
     text += fmt::format("burst: {}: {} points, {} collectives compared\n", summary.burst, summary.results.size(),
                         errors.size());
-    text += fmt::format("  in trains:       {} of {} beyond their bound; the worst {:.2f} %; trains of up to {} packets\n", trains_beyond,
-                        trains, worst_train, longest_train);
+    if (summary.in_trains)
+        text += fmt::format("  left out:        {} that go in single packets either way\n", left_out);
+    text +=
+        fmt::format("  in trains:       {} of {} beyond their bound; the worst {:.2f} %; trains of up to {} packets\n",
+                    trains_beyond, trains, worst_train, longest_train);
     text +=
         fmt::format("  64 KiB and more: {} of {} beyond 2 %; the worst {:.2f} %\n", large_beyond, large, worst_large);
     text += fmt::format("  below 64 KiB:    {} of {} beyond 5 % and 1 us; the worst {:.2f} %\n", small_beyond,
@@ -387,13 +394,14 @@ std::string head_of(const burst_summary& summary)
 std::string to_markdown(const burst_summary& summary)
 {
     const std::vector<burst_error> errors = errors_of(summary.results);
-    std::string text =
-        fmt::format("# Error of trains\n\n<!-- Made by `{}`; do not edit. -->\n\nweft {}\n\n"
-                    "Every point runs twice: with `burst: {}`, and with single packets. The error of a "
-                    "collective is its time with trains by its time with single packets, minus one. What goes in single packets "
-                    "under `auto`, too, has none, and is counted by itself. Bounds: "
-                    "2 % for sizes of 64 KiB and more; 5 %, or 1 us, below that. Answers are compared, too.\n\n",
-                    summary.command, summary.version, summary.burst);
+    std::string text = fmt::format(
+        "# Error of trains\n\n<!-- Made by `{}`; do not edit. -->\n\nweft {}\n\n"
+        "Every point runs twice: with `burst: {}`, and with single packets. The error of a "
+        "collective is its time with trains by its time with single packets, minus one. What goes in single packets "
+        "under `auto`, too, {}. Bounds: "
+        "2 % for sizes of 64 KiB and more; 5 %, or 1 us, below that. Answers are compared, too.\n\n",
+        summary.command, summary.version, summary.burst,
+        summary.in_trains ? "would be the same simulation, and was not run" : "has none, and is counted by itself");
     text += fmt::format("## Verdict\n\n```\n{}```\n\n", head_of(summary));
     if (!errors.empty()) {
         const auto platform = [](const burst_error& e) { return e.result->point.family->platform; };

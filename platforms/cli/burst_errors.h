@@ -41,6 +41,7 @@ struct burst_point_result {
     platform_source source; ///< without `burst`
     burst_run single;       ///< packets
     burst_run tested;
+    std::size_t left_out = 0; ///< collectives that were not run: both runs would send single packets
 };
 
 /// What is wrong with a point besides times: a run that failed, answers that differ. "" when nothing is.
@@ -69,6 +70,7 @@ struct burst_summary {
     std::string burst; ///< under test
     std::size_t planned_points = 0;
     std::vector<burst_point_result> results;
+    bool in_trains = false; ///< what goes in single packets was left out
 };
 bool holds(const burst_summary& summary); ///< every planned point, every bound
 std::string head_of(const burst_summary& summary);

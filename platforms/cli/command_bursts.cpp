@@ -28,6 +28,8 @@ struct bursts_options {
     bool corner = false;
     std::optional<std::uint64_t> sample;
     std::uint64_t seed = 1;
+    bool in_trains = false;
+    std::string part; ///< "3/8"; "": all
     std::vector<std::string> only;
     unsigned jobs = 2;
     std::string configs = "configs";
@@ -51,6 +53,44 @@ burst_run run_source(const platform_source& source)
     return run;
 }
 
+/// The workload of a point without what goes in single packets with this `burst`, too, and how many collectives those are.
+struct train_work {
+    std::string workload; ///< "": nothing is left
+    std::size_t left_out = 0;
+    std::string failure;
+};
+/// Builds the machine of a point, without a run: it knows the lengths of its trains.
+std::string trains_in(const sweep_point& point, const platform_source& source)
+{
+    const loaded_platform loaded = read_platform(source);
+    if (!loaded.platform)
+        throw user_error(loaded.message());
+    const std::unique_ptr<machine> m = loaded.platform->build();
+    std::string workload;
+    std::size_t left_out = 0;
+    for (const collective_case& c : loaded.platform->run().all_cases()) {
+        if (m->train_of(c) == 1) {
+            ++left_out;
+            continue;
+        }
+        const std::string entry = workload_text({{name_of(c.op), name_of(c.algo)}}, {fmt::format("{} B", c.size_bytes)},
+                                                point.work().entry_keys);
+        workload += (workload.empty() ? "" : ", ") + entry.substr(1, entry.size() - 2); // its brackets
+    }
+    return fmt::format("{} {}", left_out, workload.empty() ? "" : "[" + workload + "]");
+}
+
+train_work trains_of(const burst_point_result& p, const std::string& burst)
+{
+    platform_source source = p.source;
+    source.overrides.push_back("burst=" + burst);
+    const isolated_result r = run_isolated([&] { return trains_in(p.point, source); }, p.point.family->seconds_of_host);
+    if (!r.failure.empty())
+        return {"", 0, r.failure};
+    const std::size_t blank = r.text.find(' ');
+    return {r.text.substr(blank + 1), std::stoul(r.text.substr(0, blank)), ""};
+}
+
 /// The same in a child process: a kernel can be elaborated once only.
 burst_run run_isolated_with(platform_source source, const std::string& burst, unsigned seconds)
 {
@@ -72,12 +112,22 @@ std::vector<burst_point_result> run_all(const bursts_options& options, std::vect
     work.run = [&](std::size_t i) {
         burst_point_result& p = points[i];
         const unsigned seconds = p.point.family->seconds_of_host;
+        if (options.in_trains) {
+            const train_work work = trains_of(p, options.burst);
+            p.left_out = work.left_out;
+            p.tested.failure = work.failure;
+            if (work.workload.empty())
+                return;
+            p.source = with_workload(std::move(p.source), work.workload);
+        }
         p.single = run_isolated_with(p.source, k_burst_reference, seconds);
         p.tested = run_isolated_with(p.source, options.burst, seconds);
     };
     work.finished = [&](std::size_t i) -> std::string {
         const std::string complaint = complaint_of(points[i]);
-        return complaint.empty() ? "" : fmt::format("{} ({}): {}", points[i].point.name(), points[i].point.where(), complaint);
+        return complaint.empty()
+                   ? ""
+                   : fmt::format("{} ({}): {}", points[i].point.name(), points[i].point.where(), complaint);
     };
     const std::vector<bool> done = run_points(work, options.jobs, options.quiet);
     std::vector<burst_point_result> finished;
@@ -94,6 +144,10 @@ std::string command_line_of(const bursts_options& o)
         text += " --corner";
     if (o.sample)
         text += fmt::format(" --sample {} --seed {}", *o.sample, o.seed);
+    if (o.in_trains)
+        text += " --in-trains";
+    if (!o.part.empty())
+        text += " --part " + o.part;
     for (const std::string& name : o.only)
         text += fmt::format(" --only \"{}\"", name);
     return text + (o.out.empty() ? "" : " --out " + o.out);
@@ -105,6 +159,25 @@ bool is_wanted(const sweep_point& point, const std::vector<std::string>& only)
     return only.empty() || std::any_of(only.begin(), only.end(), [&](const std::string& name) {
                return name == point.family->platform || name == point.family->name || name == point.name();
            });
+}
+
+/// Every N-th of them, from the K-th on: part "K/N".
+std::vector<burst_point_result> part_of(std::vector<burst_point_result> points, const std::string& part)
+{
+    if (part.empty())
+        return points;
+    unsigned long first = 0, step = 0;
+    int end = 0;
+    if (std::sscanf(part.c_str(), "%5lu/%5lu%n", &first, &step, &end) != 2 ||
+        static_cast<std::size_t>(end) != part.size() || first == 0 || first > step)
+        throw user_error(fmt::format(
+            "--part {}: K/N is meant, as 1/8 to 8/8: every 8th point, from the first to the eighth on.", part));
+    std::vector<burst_point_result> some;
+    for (std::size_t i = first - 1; i < points.size(); i += step)
+        some.push_back(std::move(points[i]));
+    if (some.empty())
+        throw user_error(fmt::format("--part {}: there are {} points only.", part, points.size()));
+    return some;
 }
 
 /// Refuses what no point could run with, before any runs: folder and burst.
@@ -141,11 +214,13 @@ int measure(const bursts_options& options)
         if (is_wanted(point, options.only))
             points.push_back({point, workloads.source_of(point), {}, {}});
     if (points.empty() && options.only.empty())
-        throw user_error(fmt::format("--sample {}: no family of points gets one; take 20 or more.", options.sample.value_or(0)));
+        throw user_error(
+            fmt::format("--sample {}: no family of points gets one; take 20 or more.", options.sample.value_or(0)));
     if (points.empty())
         throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform (tpu_v3), a family "
                                      "(tpu_v3 what-if) or a point (ub_mesh 17) is meant.",
                                      fmt::join(options.only, ", ")));
+    points = part_of(std::move(points), options.part);
     check_input(options, points);
     interruption signals;
     signals.begin("stops and shows the points that are finished");
@@ -154,6 +229,7 @@ int measure(const bursts_options& options)
     summary.version = version();
     summary.burst = options.burst;
     summary.planned_points = points.size();
+    summary.in_trains = options.in_trains;
     summary.results = run_all(options, std::move(points));
     fmt::print("{}", head_of(summary));
     if (!options.out.empty())
@@ -175,11 +251,16 @@ void add_bursts(CLI::App& app, int& exit_code)
         ->capture_default_str();
     CLI::Option* corner = command->add_flag("--corner", options->corner, "A few single points, some seconds");
     add_number(*command, "--sample", options->sample,
-               "So many points of all families at most; without it, and without\n--corner: all, a night",
+               "So many points of all families at most; without it, and without\n--corner: all 73,000",
                "number of points", 1, 1'000'000)
         ->excludes(corner);
     add_number(*command, "--seed", options->seed, "Seed that draws the sample", "seed", 0, ~std::uint64_t{0})
         ->capture_default_str();
+    command->add_flag("--in-trains", options->in_trains,
+                      "Leave out collectives that go in single packets with VALUE, too:\n"
+                      "all points then take a night, and some 65 hours of CPU without it");
+    command->add_option("--part", options->part, "Every N-th point, from the K-th on: 1/8 to 8/8 are all points")
+        ->type_name("K/N");
     command
         ->add_option("--only", options->only,
                      "Only points of this platform (tpu_v3), of this family of points\n"

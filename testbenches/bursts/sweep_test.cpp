@@ -60,10 +60,55 @@ TEST_CASE("a sweep that finds no platform files or knows no burst says so", "[bu
     CHECK(sweep.read("stdout").empty());
 }
 
+namespace {
+/// Number behind `before` in what was printed; -1 without it.
+long number_after(const std::string& printed, const std::string& before)
+{
+    const std::size_t at = printed.find(before);
+    return at == std::string::npos ? -1 : std::stol(printed.substr(at + before.size()));
+}
+} // namespace
+
+TEST_CASE("what goes in single packets either way can be left out of a sweep", "[bursts]")
+{
+    const sweep_run sweep;
+    REQUIRE(sweep.bursts("--corner --only tpu_v3") == 0);
+    const std::string all = sweep.read("stdout");
+    REQUIRE(sweep.bursts("--corner --only tpu_v3 --in-trains") == 0);
+    const std::string trains = sweep.read("stdout");
+    const auto worst = [](const std::string& printed) {
+        const std::size_t at = printed.find("in trains:");
+        return printed.substr(at, printed.find('\n', at) - at);
+    };
+    CHECK(worst(all) == worst(trains)); // the same collectives, the same times
+    const long compared = number_after(trains, "12 points, ");
+    CHECK(compared > 0);
+    CHECK(number_after(all, "12 points, ") == compared + number_after(trains, "left out:"));
+    CHECK(has(sweep.read("page.md"), "was not run"));
+}
+
+TEST_CASE("parts of a sweep are all of it", "[bursts]")
+{
+    const sweep_run sweep;
+    long points = 0, left_out = 0;
+    for (const char* part : {"1/3", "2/3", "3/3"}) {
+        REQUIRE(sweep.bursts(std::string("--corner --only ub_mesh --in-trains --part ") + part) == 0);
+        points += number_after(sweep.read("stdout"), "burst: auto: ");
+        left_out += number_after(sweep.read("stdout"), "left out:");
+    }
+    REQUIRE(sweep.bursts("--corner --only ub_mesh --in-trains") == 0);
+    CHECK(points == number_after(sweep.read("stdout"), "burst: auto: "));
+    CHECK(left_out == number_after(sweep.read("stdout"), "left out:"));
+    for (const char* wrong : {"0/3", "4/3", "1", "1/3x", "99/100"}) {
+        CHECK(sweep.bursts(std::string("--corner --only ub_mesh --part ") + wrong) == 2);
+        CHECK(has(sweep.read("stderr"), "--part"));
+    }
+}
+
 TEST_CASE("bursts keep their bounds at every point of the sweep", "[bursts][slow]")
 {
     const sweep_run sweep;
-    const int code = sweep.bursts("");
+    const int code = sweep.bursts("--in-trains");
     INFO(sweep.read("page.md"));
     CHECK(code == 0);
 }
