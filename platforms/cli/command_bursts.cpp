@@ -113,12 +113,12 @@ std::vector<burst_point_result> run_all(const bursts_options& options, std::vect
         burst_point_result& p = points[i];
         const unsigned seconds = p.point.family->seconds_of_host;
         if (options.in_trains) {
-            const train_work work = trains_of(p, options.burst);
-            p.left_out = work.left_out;
-            p.tested.failure = work.failure;
-            if (work.workload.empty())
+            const train_work left = trains_of(p, options.burst);
+            p.left_out = left.left_out;
+            p.tested.failure = left.failure;
+            if (left.workload.empty())
                 return;
-            p.source = with_workload(std::move(p.source), work.workload);
+            p.source = with_workload(std::move(p.source), left.workload);
         }
         p.single = run_isolated_with(p.source, k_burst_reference, seconds);
         p.tested = run_isolated_with(p.source, options.burst, seconds);
