@@ -11,7 +11,7 @@
 namespace weft {
 
 /// The candidate that `word` was most likely meant to be (edit distance with swapped neighbours as one edit, case and
-/// '-' for '_' for free, at most a third of the word wrong), or "" when none is close. Ties: the first candidate.
+/// '-' for '_' for free, at most a third of the word wrong), else the first that goes on behind `word` with '_', or "". Ties: the first candidate.
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "did you mean 'link_rate'?", or "legal here: 'a', 'b', 'c'" when nothing is close.

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,7 +37,10 @@ public:
     std::uint32_t ranks() const final { return config_.ranks(); }
     abi::platform_table rank_table(std::uint32_t rank) const final { return config_.rank_table(rank); }
     train_choice trains() const final { return config_.trains(); }
-    std::vector<std::string> input_files() const override { return {config_.control_chip().core.elf, config_.run.routing, config_.run.tuning}; }
+    std::vector<std::string> input_files() const override
+    {
+        return {config_.control_chip().core.elf, config_.run.routing, config_.run.tuning};
+    }
     bandwidth memory_rate() const final { return config_.control_chip().hbm.rate; }
     message_costs costs() const final
     {
@@ -80,6 +84,14 @@ private:
     mutable std::shared_ptr<const Routing> routing_;
 };
 
+/// What machines of `Config` have beside algorithms of any machine: `k_algorithm_traits`, which may be left out.
+template <class Config, class = void> struct algorithm_traits_of : std::integral_constant<std::uint32_t, 0> {
+};
+template <class Config>
+struct algorithm_traits_of<Config, std::void_t<decltype(Config::k_algorithm_traits)>>
+    : std::integral_constant<std::uint32_t, Config::k_algorithm_traits> {
+};
+
 /// platform_info::read of a platform that is made from its configuration.
 template <class Configured>
 std::unique_ptr<platform> read_platform(const yaml_document& document, std::vector<problem>& problems)
@@ -90,13 +102,13 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
                            [](const problem& p) { return p.level == severity::error; });
     };
     const std::size_t before_reading = problems.size();
-    config_type config = read_config<config_type>(document, problems, k_platform_file_keys);
+    config_type config = read_config<config_type>(document, problems, k_platform_file_keys,
+                                                  algorithms_for_others(algorithm_traits_of<config_type>::value));
     const std::size_t after_reading = problems.size();
     if (has_errors())
         return nullptr;
     auto made = std::make_unique<Configured>(std::move(config));
-    if (std::string& file = made->config().run.routing; !file.empty()) {
-        file = path_as_meant(document.file_that_sets("routing"), file);
+    if (!made->run().routing.empty()) {
         try {
             if (const std::string refusal = made->routing().problem(); !refusal.empty())
                 add_problem(document, problems, "routing", refusal);
@@ -117,7 +129,8 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
         // What has been chosen may want more memory, say, and use other keys than what was judged in its place.
         std::vector<problem> judged;
         validate_config(document, judged, made->config());
-        problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before_reading), problems.begin() + static_cast<std::ptrdiff_t>(after_reading));
+        problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before_reading),
+                       problems.begin() + static_cast<std::ptrdiff_t>(after_reading));
         problems.insert(problems.end(), judged.begin(), judged.end());
         sort_problems(document, problems);
         if (has_errors())
