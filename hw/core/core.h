@@ -83,20 +83,19 @@ struct core_config {
               "native: host-compiled firmware, its work charged by the costs below; rv64: its RISC-V binary, executed "
               "instruction by instruction",
               k_user_choice);
-        visit(
-            "elf", self.elf,
-            "RV64 firmware in place of the shipped one: an ELF file, from the folder of this file or the present one; rv64 "
-            "only",
-            k_user_choice);
+        visit("elf", self.elf,
+              "RV64 firmware in place of the shipped one: an ELF file, from the folder of this file or the present one; rv64 "
+              "only",
+              k_user_choice);
         visit("clock", self.clock, "Clock of the core", assumed("as TPU v3"),
               between(frequency(1'000'000), frequency(100'000'000'000)).because("; write for example \"1 GHz\""));
         visit("cpi", self.cpi,
               "Cycles per instruction, besides bus accesses; native firmware charges instructions as measured on rv64",
               calibrated("a ring step takes about 1 us (JAX scaling book, quoted)"), real_between(0.01, 1000));
-        visit("mmio_overhead", self.mmio_overhead, "Cycles of one bus access besides the bus and the target",
-              assumed("nothing is published"), at_most(cycle_count(1'000'000)));
-        visit("copy_per_8_bytes", self.copy_per_8_bytes, "Further cycles per 8 bytes of a copy",
-              assumed("nothing is published"), at_most(cycle_count(1'000'000)));
+        visit("mmio_overhead", self.mmio_overhead, "Cycles of one bus access besides the bus and the target", assumed("nothing is published"),
+              at_most(cycle_count(1'000'000)));
+        visit("copy_per_8_bytes", self.copy_per_8_bytes, "Further cycles per 8 bytes of a copy", assumed("nothing is published"),
+              at_most(cycle_count(1'000'000)));
         visit("irq_wake", self.irq_wake, "Cycles from an interrupt to the first instruction of a sleeping core",
               assumed("nothing is published"), at_most(cycle_count(1'000'000)));
         visit("wait_entry", self.wait_entry,
@@ -106,16 +105,16 @@ struct core_config {
         visit("poll_interval", self.poll_interval, "Cycles between the first two reads of a polled register; doubles",
               assumed("50 ns of 940 MHz, the interval of firmware/boot"),
               between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
-        visit(
-            "poll_interval_max", self.poll_interval_max,
-            "Longest interval between two reads of a polled register; firmware polls while a ring of descriptors is full",
-            assumed("nothing is published"), at_most(cycle_count(1'000'000)));
+        visit("poll_interval_max", self.poll_interval_max,
+              "Longest interval between two reads of a polled register; firmware polls while a ring of descriptors is full",
+              assumed("nothing is published"),
+              at_most(cycle_count(1'000'000)));
         visit("clock_read", self.clock_read, "Cycles to read the clock", assumed("nothing is published"),
               between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
         visit("max_ahead", self.max_ahead, "Longest time by which a core runs ahead of the rest while it only computes",
               k_user_choice, between(duration(1'000), duration(1'000'000'000)));
-        visit("stack", self.stack, "Host stack of the core's thread; an rv64 core takes 256 KiB at least",
-              k_user_choice, between(data_size(32 << 10), data_size(8 << 20)));
+        visit("stack", self.stack, "Host stack of the core's thread; an rv64 core takes 256 KiB at least", k_user_choice,
+              between(data_size(32 << 10), data_size(8 << 20)));
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<core_config>> key_rules();

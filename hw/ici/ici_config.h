@@ -58,27 +58,26 @@ struct ici_config {
         const char* const k_ordered = ": every link has some latency, by which events of different chips are ordered";
         visit(
             "link_rate", self.link_rate, "Rate of one ICI link, per direction",
-            recalled(
-                "656 Gb/s, CACM 2020 (recalled); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (derived); the JAX scaling book has 100 GB/s (quoted)"),
+            recalled("656 Gb/s, CACM 2020 (recalled); 340 TB/s all-reduce per pod / 1024 chips / 4 links = 83 GB/s, Google Cloud TPU v3 page (derived); the JAX scaling book has 100 GB/s (quoted)"),
             between(bandwidth(k_slowest_bps), bandwidth(k_fastest_bps)).because("; write for example \"82 GB/s\""));
         visit("rate_counts", self.rate_counts,
               "payload: link_rate is net of packet headers; wire: headers are serialised at link_rate too",
               assumed("the derived 83 GB/s is a payload rate (derived); framing is not published (assumed)"));
-        visit("board_propagation", self.board_propagation, "Wire between chips of one 2x2 board",
-              assumed("nothing is published"), between(duration(1), duration(k_longest_ps)).because(k_ordered));
-        visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links",
-              assumed("nothing is published"), between(duration(1), duration(k_longest_ps)).because(k_ordered));
+        visit("board_propagation", self.board_propagation, "Wire between chips of one 2x2 board", assumed("nothing is published"),
+              between(duration(1), duration(k_longest_ps)).because(k_ordered));
+        visit("cable_propagation", self.cable_propagation, "Wire between boards, and wrap links", assumed("nothing is published"),
+              between(duration(1), duration(k_longest_ps)).because(k_ordered));
         visit("clock", self.clock, "Clock of the router", recalled("940 MHz"),
               between(frequency(1'000'000), frequency(100'000'000'000)));
-        visit("router_latency", self.router_latency, "Head of a packet through one router",
-              assumed("nothing is published"), at_most(cycle_count(1'000'000)));
+        visit("router_latency", self.router_latency, "Head of a packet through one router", assumed("nothing is published"),
+              at_most(cycle_count(1'000'000)));
         visit("virtual_lanes", self.virtual_lanes,
               "VLs per link; wrap links (dateline) and detours use the second, a healthy mesh only the first",
               assumed("not published; 2"), between(1, 8));
         visit("buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL", assumed("not published"),
               at_most(data_size(1 << 30)));
-        visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit",
-              assumed("not published"), between(data_size(1), data_size(4096)));
+        visit("flit", self.flit, "Payload is padded to whole flits; also the size of one credit", assumed("not published"),
+              between(data_size(1), data_size(4096)));
         visit("max_payload", self.max_payload, "Largest payload of one packet", assumed("not published"),
               between(data_size(4), data_size(1 << 20))
                   .multiple_of(4)
@@ -89,20 +88,17 @@ struct ici_config {
         visit("local_port_rate", self.local_port_rate, "Rate of one local port, per direction",
               quoted("twice a link, IEEE Micro article on TPUv2/v3"),
               between(bandwidth(k_slowest_bps), bandwidth(k_fastest_bps)).because("; write for example \"164 GB/s\""));
-        visit(
-            "voq", self.voq,
-            "A FIFO per output in every input buffer: nobody waits behind a packet for another output, and of the buffer behind a local port "
-            "each output has an equal share",
-            assumed("not published; else a chip that sends all ways is held up by the fullest one"));
-        visit(
-            "relays_first", self.relays_first,
-            "Packets that pass a router go before those that its chip sends into it, unless these have waited much longer",
-            assumed("not published; else what passes gets less than its share, fills the buffers and stops the links"));
-        visit(
-            "local_buffer", self.local_buffer,
-            "Input buffer behind a local port, per VL. Left out: with voq 64 KiB, of which 16 KiB for each link cover the latency of memory, or four times "
-            "buffer_per_vl if that is more; else as buffer_per_vl",
-            assumed("not published"), at_most(data_size(1 << 30)));
+        visit("voq", self.voq,
+              "A FIFO per output in every input buffer: nobody waits behind a packet for another output, and of the buffer behind a local port "
+              "each output has an equal share",
+              assumed("not published; else a chip that sends all ways is held up by the fullest one"));
+        visit("relays_first", self.relays_first,
+              "Packets that pass a router go before those that its chip sends into it, unless these have waited much longer",
+              assumed("not published; else what passes gets less than its share, fills the buffers and stops the links"));
+        visit("local_buffer", self.local_buffer,
+              "Input buffer behind a local port, per VL. Left out: with voq 64 KiB, of which 16 KiB for each link cover the latency of memory, or four times "
+              "buffer_per_vl if that is more; else as buffer_per_vl",
+              assumed("not published"), at_most(data_size(1 << 30)));
         visit("switching", self.switching, "cut_through or store_and_forward", assumed("cut-through class"));
     }
 
@@ -117,8 +113,7 @@ struct ici_config {
     }
     data_size local_buffer_in_use() const
     {
-        return local_buffer.value_or(voq ? std::max(data_size(k_with_voq), data_size(4 * buffer_per_vl.value()))
-                                         : buffer_per_vl);
+        return local_buffer.value_or(voq ? std::max(data_size(k_with_voq), data_size(4 * buffer_per_vl.value())) : buffer_per_vl);
     }
     std::uint64_t pipeline_ps() const { return cycles_to_ps(router_latency.value(), clock); }
 
@@ -172,14 +167,11 @@ struct ici_config {
         if (!sound({"flit", "header", "max_payload"}))
             return p;
         const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
-        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl},
-                                          std::pair{"local_buffer", local_buffer.value_or(data_size(one))}})
-            need(
-                buffer.value() >= one, key,
-                fmt::format(
-                    "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
-                    to_string(buffer), to_string(data_size(one)), to_string(max_payload), to_string(header),
-                    to_string(flit)));
+        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl}, std::pair{"local_buffer", local_buffer.value_or(data_size(one))}})
+            need(buffer.value() >= one, key,
+                 fmt::format(
+                     "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
+                     to_string(buffer), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
         for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
             if (sound({key}))
                 need(packet_ps(r) <= k_longest_ps, key,

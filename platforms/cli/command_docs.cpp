@@ -5,8 +5,8 @@
 #include "hw/abi/registers.h"
 #include "platforms/ccu/ccu_instruction_page.h"
 #include "platforms/cli/cli.h"
-#include "platforms/cli/command_pages.h"
 #include "platforms/cli/commands.h"
+#include "platforms/cli/command_pages.h"
 #include "platforms/config/yaml_layers.h"
 #include "platforms/report/results_schema.h"
 #include "platforms/report/run_report.h"
@@ -37,9 +37,8 @@ std::string config_page()
     for (const abi::algorithm_row& a : abi::k_algorithm_rows) {
         text += fmt::format("| `{}` | {} | {} | {} |\n", a.name, operations_of(a), a.needs, a.summary);
     }
-    text +=
-        "\nA scheme that cannot be built on a machine is refused before anything is simulated, with the reason. Summed in the network, and so "
-        "by all cores of a worker: ";
+    text += "\nA scheme that cannot be built on a machine is refused before anything is simulated, with the reason. Summed in the network, and so "
+            "by all cores of a worker: ";
     std::string in_network;
     for (const auto& [algo, name] : enum_names<abi::algorithm>::values)
         if (abi::by_switch(algo))
@@ -97,12 +96,8 @@ void add_docs(CLI::App& app, int& exit_code)
 {
     (void)exit_code;
     auto dir = std::make_shared<std::string>("docs");
-    CLI::App* command = app.add_subcommand(
-        "docs", "Write the generated pages: keys, registers, instructions, schemas, man page, completion");
-    command->add_option("--out", *dir, "Folder to write to")
-        ->type_name("DIR")
-        ->check(is_output_name())
-        ->capture_default_str();
+    CLI::App* command = app.add_subcommand("docs", "Write the generated pages: keys, registers, instructions, schemas, man page, completion");
+    command->add_option("--out", *dir, "Folder to write to")->type_name("DIR")->check(is_output_name())->capture_default_str();
     command->callback([dir, &app] {
         prepare_output_dir(*dir);
         write_file_atomically(*dir + "/04_config.md", config_page());
@@ -118,8 +113,7 @@ void add_docs(CLI::App& app, int& exit_code)
         for (const platform_info* info : platforms())
             write_file_atomically(
                 fmt::format("{}/{}.schema.json", *dir, info->name),
-                json_schema(info->defaults(), fmt::format("weft platform {}", info->name), k_platform_file_keys)
-                        .dump(2) +
+                json_schema(info->defaults(), fmt::format("weft platform {}", info->name), k_platform_file_keys).dump(2) +
                     "\n");
     });
 }

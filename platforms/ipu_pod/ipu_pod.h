@@ -24,28 +24,22 @@ struct workload_ground;
 enum class ipu_controller : std::uint8_t { c0B, c0C, c1B, c1C, c2A, c2B, c2C, c3A, c3B, c3C }; ///< as k_controllers
 template <> struct enum_names<ipu_controller> {
     static constexpr std::pair<ipu_controller, const char*> values[] = {
-        {ipu_controller::c0B, "0B"}, {ipu_controller::c0C, "0C"}, {ipu_controller::c1B, "1B"},
-        {ipu_controller::c1C, "1C"}, {ipu_controller::c2A, "2A"}, {ipu_controller::c2B, "2B"},
-        {ipu_controller::c2C, "2C"}, {ipu_controller::c3A, "3A"}, {ipu_controller::c3B, "3B"},
-        {ipu_controller::c3C, "3C"}};
+        {ipu_controller::c0B, "0B"}, {ipu_controller::c0C, "0C"}, {ipu_controller::c1B, "1B"}, {ipu_controller::c1C, "1C"}, {ipu_controller::c2A, "2A"},
+        {ipu_controller::c2B, "2B"}, {ipu_controller::c2C, "2C"}, {ipu_controller::c3A, "3A"}, {ipu_controller::c3B, "3B"}, {ipu_controller::c3C, "3C"}};
 };
 enum class gateway_side : std::uint8_t { east, west };
 template <> struct enum_names<gateway_side> {
-    static constexpr std::pair<gateway_side, const char*> values[] = {{gateway_side::east, "east"},
-                                                                      {gateway_side::west, "west"}};
+    static constexpr std::pair<gateway_side, const char*> values[] = {{gateway_side::east, "east"}, {gateway_side::west, "west"}};
 };
 /// Key of `gcl.ring_order`: automatic is that of gcl_order().
 enum class ring_choice : std::uint8_t { automatic, interleaved, flat, serpent };
 template <> struct enum_names<ring_choice> {
-    static constexpr std::pair<ring_choice, const char*> values[] = {{ring_choice::automatic, "auto"},
-                                                                     {ring_choice::interleaved, "interleaved"},
-                                                                     {ring_choice::flat, "flat"},
-                                                                     {ring_choice::serpent, "serpent"}};
+    static constexpr std::pair<ring_choice, const char*> values[] = {
+        {ring_choice::automatic, "auto"}, {ring_choice::interleaved, "interleaved"}, {ring_choice::flat, "flat"}, {ring_choice::serpent, "serpent"}};
 };
 template <> struct enum_names<abi::exchange_mode> {
-    static constexpr std::pair<abi::exchange_mode, const char*> values[] = {{abi::exchange_mode::syncful, "syncful"},
-                                                                            {abi::exchange_mode::hybrid, "hybrid"},
-                                                                            {abi::exchange_mode::syncless, "syncless"}};
+    static constexpr std::pair<abi::exchange_mode, const char*> values[] = {
+        {abi::exchange_mode::syncful, "syncful"}, {abi::exchange_mode::hybrid, "hybrid"}, {abi::exchange_mode::syncless, "syncless"}};
 };
 
 struct ipu_pod_shape_config {
@@ -57,24 +51,18 @@ struct ipu_pod_shape_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        const char* const k_power =
-            ": the number of IPUs is always a power of two, for the rings of replicas (Scaling, section 7)";
+        const char* const k_power = ": the number of IPUs is always a power of two, for the rings of replicas (Scaling, section 7)";
         visit("machines", self.machines, "IPU-Machines of an IPU-Link domain: 4 of a Pod16, 16 of a Pod64, the largest",
               quoted("4: a Pod16, Scaling 7.9.1"), between(1, 16).powers_of_two().because(k_power));
-        visit("domains", self.domains,
-              "IPU-Link domains side by side, joined by gateways: 2 x Pod64 are 2 of 16 machines, or 8 of 4",
+        visit("domains", self.domains, "IPU-Link domains side by side, joined by gateways: 2 x Pod64 are 2 of 16 machines, or 8 of 4",
               assumed("1: a single Pod"), between(1, 16).powers_of_two().because(k_power));
-        visit(
-            "topology", self.topology,
-            "Of a domain: mesh is a ladder; torus has loop-back cables from top to bottom; barley_twist is a torus whose rings are the two serpents",
-            quoted("mesh: the default of the IPU-Links, Scaling 7.9.1"));
-        visit(
-            "replica_size", self.replica_size,
-            "IPUs of a replica, numbers that follow each other. Collectives run among the IPUs of the same place in all replicas, all places at once",
-            quoted("1: one replica on each IPU, as ResNet-50 in Scaling 7.2.1"),
-            between(1, 64).powers_of_two().because(k_power));
-        visit("partition", self.partition, "IPUs in use of an IPU-Machine that stands alone: 1, 2 or 4",
-              assumed("4: all"), between(1, k_machine_ipus).powers_of_two().because(k_power));
+        visit("topology", self.topology,
+              "Of a domain: mesh is a ladder; torus has loop-back cables from top to bottom; barley_twist is a torus whose rings are the two serpents",
+              quoted("mesh: the default of the IPU-Links, Scaling 7.9.1"));
+        visit("replica_size", self.replica_size,
+              "IPUs of a replica, numbers that follow each other. Collectives run among the IPUs of the same place in all replicas, all places at once",
+              quoted("1: one replica on each IPU, as ResNet-50 in Scaling 7.2.1"), between(1, 64).powers_of_two().because(k_power));
+        visit("partition", self.partition, "IPUs in use of an IPU-Machine that stands alone: 1, 2 or 4", assumed("4: all"), between(1, k_machine_ipus).powers_of_two().because(k_power));
     }
 };
 
@@ -84,14 +72,12 @@ struct gcl_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit(
-            "ring_order", self.ring_order,
-            "interleaved: 0 2 4 .. 5 3 1, the ring on a line; flat: the direct ring; serpent: of a Barley twist. auto: as the library chooses",
-            quoted("auto: the last open version of GCL"));
-        visit(
-            "exchange", self.exchange,
-            "syncful: all IPUs of a zone synchronise before every exchange; hybrid: not over gateways; syncless: a receiver says that it is ready, once",
-            quoted("hybrid: an option of GCL; that it is the default is assumed"));
+        visit("ring_order", self.ring_order,
+              "interleaved: 0 2 4 .. 5 3 1, the ring on a line; flat: the direct ring; serpent: of a Barley twist. auto: as the library chooses",
+              quoted("auto: the last open version of GCL"));
+        visit("exchange", self.exchange,
+              "syncful: all IPUs of a zone synchronise before every exchange; hybrid: not over gateways; syncless: a receiver says that it is ready, once",
+              quoted("hybrid: an option of GCL; that it is the default is assumed"));
     }
 };
 
@@ -106,10 +92,8 @@ struct ipu_link_fault {
     {
         visit("ipu", self.ipu, "IPU that sends on the link, counted over all domains", k_user_choice);
         visit("controller", self.controller, "Its link controller", k_user_choice);
-        visit(
-            "announced", self.announced,
-            "true: the other links of that way share its load; false: nobody knows, and what is sent there waits. Left out: true, with `at` false",
-            k_user_choice);
+        visit("announced", self.announced,
+              "true: the other links of that way share its load; false: nobody knows, and what is sent there waits. Left out: true, with `at` false", k_user_choice);
         visit("at", self.at, "When the link goes down: 0 ps from the start; later, nobody knows", k_user_choice);
     }
     bool known() const { return announced.value_or(at.value() == 0); }
@@ -208,9 +192,7 @@ struct ipu_core_config : core_config {
     {
         static constexpr std::pair<const char*, value_source> k_sources[] = {
             {"clock", quoted("1.33 GHz of a GC200, MLPerf logs")},
-            {"cpi",
-             assumed(
-                 "0.02: the compiler writes the exchange program, so that little is computed between exchanges; dma.setup has their published cost")},
+            {"cpi", assumed("0.02: the compiler writes the exchange program, so that little is computed between exchanges; dma.setup has their published cost")},
             {"irq_wake", assumed("10 cycles: a tile waits for sync in an instruction of its own")},
             {"mmio_overhead", assumed("2 cycles: the same")}};
         with_sources sourced(visit, k_sources);
@@ -267,16 +249,14 @@ struct ipu_dma_config : dma_config {
             {"register_latency", assumed("5 ns")}};
         with_sources sourced(visit, k_sources);
         dma_config::fields(self, sourced);
-        visit("setup", self.setup, "From the start of an exchange to its first byte", assumed("0.5 us"),
-              at_most(duration(1'000'000'000)));
+        visit("setup", self.setup, "From the start of an exchange to its first byte", assumed("0.5 us"), at_most(duration(1'000'000'000)));
     }
 };
 
 struct ipu_config : chip_sections<ipu_core_config, ipu_bus_config, ipu_memory_config, ipu_dma_config> {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        chip_sections::fields(self, visit, "Exchange: what moves fragments between memory and links", "memory",
-                              "Memory of the tiles");
+        chip_sections::fields(self, visit, "Exchange: what moves fragments between memory and links", "memory", "Memory of the tiles");
     }
     std::vector<config_problem> validate() const
     {
@@ -344,8 +324,7 @@ private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
     workload_ground ground() const;
-    std::string refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo,
-                           bool transposed) const;
+    std::string refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 
 /// Rungs, ladder, gateways; or the tables of `routing: FILE`.

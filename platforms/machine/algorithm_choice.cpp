@@ -27,9 +27,8 @@ abi::platform_table longest_of(const std::vector<abi::platform_table>& groups)
 {
     if (groups.empty()) // none could be made: nothing is chosen for them
         return {};
-    return *std::max_element(
-        groups.begin(), groups.end(),
-        [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
+    return *std::max_element(groups.begin(), groups.end(),
+                             [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
 }
 
 /// Of the algorithms that every group runs, by the longest group of `groups`, which is the last one to finish.
@@ -146,11 +145,10 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         std::vector<collective_case> cases = step.cases();
         const auto has_its_own = [](const collective_case& c) { return c.ranks_per_group != 0; };
         cases.erase(std::remove_if(cases.begin(), cases.end(), has_its_own), cases.end());
-        const chooser choose{
-            {machine.rank_table(0)}, costs, tuned, run.tuning, machine.published_ranges(machine.rank_table(0))};
+        const chooser choose{{machine.rank_table(0)}, costs, tuned, run.tuning, machine.published_ranges(machine.rank_table(0))};
         if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
-            problems.push_back(
-                {severity::error, "training_step.algorithm", not_chosen(abi::collective_op::all_reduce, run.tuning)});
+            problems.push_back({severity::error, "training_step.algorithm",
+                                not_chosen(abi::collective_op::all_reduce, run.tuning)});
     }
     return problems;
 }

@@ -37,10 +37,7 @@ public:
     std::uint32_t ranks() const final { return config_.ranks(); }
     abi::platform_table rank_table(std::uint32_t rank) const final { return config_.rank_table(rank); }
     train_choice trains() const final { return config_.trains(); }
-    std::vector<std::string> input_files() const override
-    {
-        return {config_.control_chip().core.elf, config_.run.routing, config_.run.tuning};
-    }
+    std::vector<std::string> input_files() const override { return {config_.control_chip().core.elf, config_.run.routing, config_.run.tuning}; }
     bandwidth memory_rate() const final { return config_.control_chip().hbm.rate; }
     message_costs costs() const final
     {
@@ -103,7 +100,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
     };
     const std::size_t before_reading = problems.size();
     config_type config = read_config<config_type>(document, problems, k_platform_file_keys,
-                                                  algorithms_for_others(algorithm_traits_of<config_type>::value));
+                                                   algorithms_for_others(algorithm_traits_of<config_type>::value));
     const std::size_t after_reading = problems.size();
     if (has_errors())
         return nullptr;
@@ -129,8 +126,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
         // What has been chosen may want more memory, say, and use other keys than what was judged in its place.
         std::vector<problem> judged;
         validate_config(document, judged, made->config());
-        problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before_reading),
-                       problems.begin() + static_cast<std::ptrdiff_t>(after_reading));
+        problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before_reading), problems.begin() + static_cast<std::ptrdiff_t>(after_reading));
         problems.insert(problems.end(), judged.begin(), judged.end());
         sort_problems(document, problems);
         if (has_errors())

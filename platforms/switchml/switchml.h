@@ -13,10 +13,10 @@
 #include "hw/abi/switchml.h"
 #include "hw/ethernet/ethernet_link.h"
 #include "hw/ethernet/ethernet_nic.h"
-#include "hw/ethernet/ethernet_transmitter.h"
 #include "hw/ethernet/lossless_star.h"
 #include "hw/tofino/tofino_config.h"
 #include "hw/tofino/tofino_job.h"
+#include "hw/ethernet/ethernet_transmitter.h"
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/machine/planned_routing.h"
 
@@ -182,8 +182,7 @@ struct server_core_config : core_config {
         visit("instruction_set", self.instruction_set,
               "Whose instructions the loops over elements are charged in: rv64gc, scalar; x86_sse and x86_avx2, as the "
               "published client converts; native only",
-              quoted(
-                  "columns of firmware/costs.h. The paper: x86 SSE and AVX, Sapio et al., section 6.3 and appendix B"));
+              quoted("columns of firmware/costs.h. The paper: x86 SSE and AVX, Sapio et al., section 6.3 and appendix B"));
     }
 };
 struct server_bus_config : bus_config {
@@ -214,18 +213,14 @@ struct switchml_worker_config : chip_sections<server_core_config, server_bus_con
         visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",
               quoted("4 threads, P4 client (quoted); up to 8, Sapio et al. section 5 (quoted)"),
               between(1, firmware::k_switchml_cores));
-        visit("packet_batch", self.packet_batch,
-              "Packets that a core takes, and announces to the NIC, at a time; udp only",
+        visit("packet_batch", self.packet_batch, "Packets that a core takes, and announces to the NIC, at a time; udp only",
               quoted("32, Sapio et al., appendix B (quoted); P4 client: 64 (quoted)"),
-              between(packet_count(1), packet_count(firmware::k_max_window))
-                  .because(": a core has no more packets under way"));
-        visit(
-            "transmit_hold", self.transmit_hold,
-            "A part of a batch is announced when nothing has come and this time has passed since packets were last announced; "
-            "0: at once; udp only",
-            quoted("10 us, P4 client, bulk_drain_tx_us"), at_most(duration(1'000'000'000'000)));
-        chip_sections::fields(self, visit, "DMA engine toward the lossless network", "memory",
-                              "Memory of the worker, where tensors and rings are");
+              between(packet_count(1), packet_count(firmware::k_max_window)).because(": a core has no more packets under way"));
+        visit("transmit_hold", self.transmit_hold,
+              "A part of a batch is announced when nothing has come and this time has passed since packets were last announced; "
+              "0: at once; udp only",
+              quoted("10 us, P4 client, bulk_drain_tx_us"), at_most(duration(1'000'000'000'000)));
+        chip_sections::fields(self, visit, "DMA engine toward the lossless network", "memory", "Memory of the worker, where tensors and rings are");
         visit("nic", self.nic, "Ethernet NIC; its rate is network.rate", k_user_choice);
     }
     std::vector<config_problem> validate() const;

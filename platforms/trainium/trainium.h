@@ -24,8 +24,8 @@ struct workload_ground;
 enum class torus_direction : std::uint8_t { plus_x, minus_x, plus_y, minus_y, plus_z, minus_z };
 template <> struct enum_names<torus_direction> {
     static constexpr std::pair<torus_direction, const char*> values[] = {
-        {torus_direction::plus_x, "+X"},  {torus_direction::minus_x, "-X"}, {torus_direction::plus_y, "+Y"},
-        {torus_direction::minus_y, "-Y"}, {torus_direction::plus_z, "+Z"},  {torus_direction::minus_z, "-Z"}};
+        {torus_direction::plus_x, "+X"}, {torus_direction::minus_x, "-X"}, {torus_direction::plus_y, "+Y"},
+        {torus_direction::minus_y, "-Y"}, {torus_direction::plus_z, "+Z"}, {torus_direction::minus_z, "-Z"}};
 };
 
 struct trainium_node_config {
@@ -35,12 +35,9 @@ struct trainium_node_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("rows", self.rows, "Chips along Y; three and more form rings",
-              quoted("4x4 chips: AWS Neuron documentation"), between(1, 16));
-        visit("cols", self.cols, "Chips along X; three and more form rings",
-              quoted("4x4 chips: AWS Neuron documentation"), between(1, 16));
-        visit("nodes", self.nodes, "Nodes, joined along Z at equal places", quoted("1; 4 of an UltraServer, the same"),
-              between(1, 16));
+        visit("rows", self.rows, "Chips along Y; three and more form rings", quoted("4x4 chips: AWS Neuron documentation"), between(1, 16));
+        visit("cols", self.cols, "Chips along X; three and more form rings", quoted("4x4 chips: AWS Neuron documentation"), between(1, 16));
+        visit("nodes", self.nodes, "Nodes, joined along Z at equal places", quoted("1; 4 of an UltraServer, the same"), between(1, 16));
     }
 };
 
@@ -58,12 +55,9 @@ struct trainium_link_fault {
         visit("node", self.node, "Node of the chip that sends on the link", k_user_choice);
         visit("row", self.row, "Row of that chip", k_user_choice);
         visit("col", self.col, "Column of that chip", k_user_choice);
-        visit("direction", self.direction,
-              "+X: to col + 1, +Y: to row + 1, +Z: to the next node, and the opposite ones", k_user_choice);
-        visit(
-            "announced", self.announced,
-            "true: routing knows and goes around; false: it does not, and what is sent there waits. Left out: true, with `at` false",
-            k_user_choice);
+        visit("direction", self.direction, "+X: to col + 1, +Y: to row + 1, +Z: to the next node, and the opposite ones", k_user_choice);
+        visit("announced", self.announced,
+              "true: routing knows and goes around; false: it does not, and what is sent there waits. Left out: true, with `at` false", k_user_choice);
         visit("at", self.at, "When the link goes down: 0 ps from the start; later, routing never knows", k_user_choice);
     }
     bool known_to_routing() const { return announced.value_or(at.value() == 0); }
@@ -75,8 +69,7 @@ struct trainium_faults_config {
     std::vector<trainium_link_fault> links_down;
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("links_down", self.links_down, "Directed links that are down from time zero, or go down at a time",
-              k_user_choice);
+        visit("links_down", self.links_down, "Directed links that are down from time zero, or go down at a time", k_user_choice);
     }
 };
 
@@ -91,9 +84,7 @@ struct trainium_core_config : core_config {
     {
         static constexpr std::pair<const char*, value_source> k_sources[] = {
             {"clock", assumed("1.4 GHz: the communication cores of a chip, 16 or 20, are not described further")},
-            {"cpi",
-             assumed(
-                 "0.05: the runtime writes descriptors before a collective begins, so that writing them takes little here; a core that did it would need about 1")}};
+            {"cpi", assumed("0.05: the runtime writes descriptors before a collective begins, so that writing them takes little here; a core that did it would need about 1")}};
         with_sources sourced(visit, k_sources);
         core_config::fields(self, sourced);
     }
@@ -104,9 +95,7 @@ struct trainium_bus_config : bus_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         static constexpr std::pair<const char*, value_source> k_sources[] = {
-            {"posted_writes",
-             assumed(
-                 "the runtime writes most descriptors before a collective begins; here a core writes them, and does not wait for HBM")}};
+            {"posted_writes", assumed("the runtime writes most descriptors before a collective begins; here a core writes them, and does not wait for HBM")}};
         with_sources sourced(visit, k_sources);
         bus_config::fields(self, sourced);
     }
@@ -129,10 +118,9 @@ struct trainium_memory_config : hbm_config {
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
-        visit("load", self.load, "What compute engines take of the rate of a stack, while ranks communicate",
-              assumed("0: none"), real_between(0, 0.95));
-        visit("load_block", self.load_block, "Bytes that they move at once; what comes meanwhile waits",
-              assumed("64 KiB: an element of a DMA queue of their own"), between(data_size(64), data_size(16 << 20)));
+        visit("load", self.load, "What compute engines take of the rate of a stack, while ranks communicate", assumed("0: none"), real_between(0, 0.95));
+        visit("load_block", self.load_block, "Bytes that they move at once; what comes meanwhile waits", assumed("64 KiB: an element of a DMA queue of their own"),
+              between(data_size(64), data_size(16 << 20)));
     }
 };
 
@@ -155,32 +143,26 @@ struct trainium_dma_config : dma_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         static constexpr std::pair<const char*, value_source> k_sources[] = {
-            {"queues",
-             quoted(
-                 "16 rings of an engine, AWS Neuron documentation; here one for all engines of a core, among which the runtime parts a transfer")},
+            {"queues", quoted("16 rings of an engine, AWS Neuron documentation; here one for all engines of a core, among which the runtime parts a transfer")},
             {"ring_entries", assumed("a collective is posted ahead")},
             {"read_ahead", assumed("covers hbm.latency at neuronlink.port_rate, 25 packets of 2 KiB")},
         };
         with_sources sourced(visit, k_sources);
         dma_config::fields(self, sourced);
-        visit("engines", self.engines, "Of a chip; ranks have equal parts",
-              quoted("128 of Trn2, AWS Neuron documentation"), between(1, 1024));
-        visit("engines_per_queue", self.engines_per_queue, "Engines among which what one queue transfers is parted",
-              quoted("16 of a core, AWS Neuron documentation"), between(1, 64));
-        visit("engine_rate", self.engine_rate,
-              "What an engine moves; a transfer counts once for each source, or destination where there are more",
+        visit("engines", self.engines, "Of a chip; ranks have equal parts", quoted("128 of Trn2, AWS Neuron documentation"), between(1, 1024));
+        visit("engines_per_queue", self.engines_per_queue, "Engines among which what one queue transfers is parted", quoted("16 of a core, AWS Neuron documentation"),
+              between(1, 64));
+        visit("engine_rate", self.engine_rate, "What an engine moves; a transfer counts once for each source, or destination where there are more",
               quoted("practical 23 GB/s of Trn2; sums run at half of the rate of copies: AWS Neuron documentation"),
               between(bandwidth(1'000'000'000), bandwidth(10'000'000'000'000)));
-        visit("start", self.start, "From a doorbell to the fetch of descriptors",
-              quoted("1300 ns to start a DMA, AWS Neuron documentation"), at_most(duration(1'000'000'000)));
-        visit("wake", self.wake, "From a semaphore to the first read of a descriptor that is on chip and waited for it",
-              quoted("about 1300 ns from semaphore to start, AWS Neuron documentation"),
+        visit("start", self.start, "From a doorbell to the fetch of descriptors", quoted("1300 ns to start a DMA, AWS Neuron documentation"),
               at_most(duration(1'000'000'000)));
-        visit("element", self.element, "Most bytes of one 16-byte descriptor",
-              quoted("64 KiB, AWS Neuron documentation"), between(data_size(512), data_size(1 << 20)));
+        visit("wake", self.wake, "From a semaphore to the first read of a descriptor that is on chip and waited for it",
+              quoted("about 1300 ns from semaphore to start, AWS Neuron documentation"), at_most(duration(1'000'000'000)));
+        visit("element", self.element, "Most bytes of one 16-byte descriptor", quoted("64 KiB, AWS Neuron documentation"),
+              between(data_size(512), data_size(1 << 20)));
         visit("element_overhead", self.element_overhead, "Bytes that an element takes of an engine besides its own",
-              calibrated("efficiency s / (s + 350 B), through the points of the AWS Neuron documentation"),
-              at_most(data_size(1 << 20)));
+              calibrated("efficiency s / (s + 350 B), through the points of the AWS Neuron documentation"), at_most(data_size(1 << 20)));
     }
     dma_engine_timing timing(std::uint32_t ranks) const
     {
@@ -197,14 +179,12 @@ struct trainium_dma_config : dma_config {
     }
 };
 
-struct trainium_chip_config
-    : chip_sections<trainium_core_config, trainium_bus_config, trainium_memory_config, trainium_dma_config> {
+struct trainium_chip_config : chip_sections<trainium_core_config, trainium_bus_config, trainium_memory_config, trainium_dma_config> {
     std::uint32_t ranks = 4;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ranks", self.ranks, "Ranks of a chip, among which its HBM and DMA engines are parted",
-              quoted("4: LNC=2 of 8 NeuronCores, AWS Neuron documentation"),
+        visit("ranks", self.ranks, "Ranks of a chip, among which its HBM and DMA engines are parted", quoted("4: LNC=2 of 8 NeuronCores, AWS Neuron documentation"),
               between(1, 8).because(": one, or an even number, half of them on each half of the chip"));
         chip_sections::fields(self, visit, "DMA engines", "hbm", "HBM of a chip");
     }
@@ -250,10 +230,7 @@ struct trainium_config {
     duration hop_latency(std::uint32_t dimension) const;
     std::uint64_t control_cores() const { return ranks(); }
     std::vector<neuronlink_link> known_down() const; ///< what routing goes around
-    std::uint32_t chip_of(const trainium_link_fault& f) const
-    {
-        return (f.node * node.rows + f.row) * node.cols + f.col;
-    }
+    std::uint32_t chip_of(const trainium_link_fault& f) const { return (f.node * node.rows + f.row) * node.cols + f.col; }
 
 private:
     void check_faults(std::vector<config_problem>& problems) const;

@@ -8,8 +8,6 @@
 #include "firmware/drivers/ccu_driver.h"
 #include "hw/ccu/ccu.h"
 #include "hw/chip/chip.h"
-#include "hw/routing/ub/ub_shape.h"
-#include "hw/routing/ub/ub_topology.h"
 #include "hw/ub/ub_config.h"
 #include "hw/ub/ub_fabric.h"
 #include "hw/ub/ub_idle_port.h"
@@ -18,6 +16,8 @@
 #include "platforms/ub_mesh/ub_faults.h"
 #include "platforms/ub_mesh/ub_hosts.h"
 #include "platforms/ub_mesh/ub_notices.h"
+#include "hw/routing/ub/ub_shape.h"
+#include "hw/routing/ub/ub_topology.h"
 
 #include <memory>
 #include <optional>
@@ -40,10 +40,8 @@ struct npu_memory_config : hbm_config {
         };
         with_sources sourced(visit, k_sources);
         hbm_config::fields(self, sourced);
-        visit("load", self.load, "What compute units take of the rate, while ranks communicate", assumed("0: none"),
-              real_between(0, 0.95));
-        visit("load_block", self.load_block, "Bytes that they move at once, at random intervals", assumed("4 KiB"),
-              between(data_size(64), data_size(1 << 20)));
+        visit("load", self.load, "What compute units take of the rate, while ranks communicate", assumed("0: none"), real_between(0, 0.95));
+        visit("load_block", self.load_block, "Bytes that they move at once, at random intervals", assumed("4 KiB"), between(data_size(64), data_size(1 << 20)));
     }
 };
 struct npu_core_config : core_config {
@@ -74,8 +72,7 @@ struct npu_dma_config : dma_config {
 /// Which NPUs have collective communication units: those of machines that use them, all, none.
 enum class ccu_presence : std::uint8_t { used, always, never };
 template <> struct enum_names<ccu_presence> {
-    static constexpr std::pair<ccu_presence, const char*> values[] = {
-        {ccu_presence::used, "used"}, {ccu_presence::always, "always"}, {ccu_presence::never, "never"}};
+    static constexpr std::pair<ccu_presence, const char*> values[] = {{ccu_presence::used, "used"}, {ccu_presence::always, "always"}, {ccu_presence::never, "never"}};
 };
 struct npu_ccu_config : ccu_config {
     ccu_presence presence = ccu_presence::used;
@@ -127,9 +124,7 @@ struct ub_mesh_config {
         visit("npu", self.npu, "One NPU", k_user_choice);
         visit("cpu", self.cpu, "One CPU", k_user_choice);
         visit("nic", self.nic, "One NIC", k_user_choice);
-        visit("host", self.run.host,
-              "What CPUs and NICs exchange with NPUs beside collectives and training steps; left out: nothing",
-              k_user_choice);
+        visit("host", self.run.host, "What CPUs and NICs exchange with NPUs beside collectives and training steps; left out: nothing", k_user_choice);
         visit("faults", self.faults, "What is broken, or breaks", k_user_choice);
         visit(
             "prices", self.prices,
@@ -149,10 +144,7 @@ struct ub_mesh_config {
     /// of streams.
     std::uint64_t host_offset() const;
     /// Packets that a NIC reads from the DCN before their way has taken them.
-    std::uint64_t nic_read_ahead() const
-    {
-        return std::max<std::uint64_t>(1, nic.buffer.value() / ub.max_payload.value());
-    }
+    std::uint64_t nic_read_ahead() const { return std::max<std::uint64_t>(1, nic.buffer.value() / ub.max_payload.value()); }
     /// Why its CCUs cannot carry out a collective of all ranks; "" when they can.
     std::string unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type,
                              std::uint64_t size_bytes) const;
@@ -162,7 +154,7 @@ struct ub_mesh_config {
     train_choice trains() const;
     chip_config control_chip() const { return npu; }
     duration hop_latency(std::uint32_t dimension) const; ///< through both NPUs and the cable between them
-    bandwidth links_rate() const;                        ///< of an NPU, those to its LRS included
+    bandwidth links_rate() const; ///< of an NPU, those to its LRS included
     std::uint64_t control_cores() const { return ranks(); }
     /// Gives ports and DMA engines the buffers of configs/ub_mesh/superpod.yaml, in which trains are long. Assumed
     /// values.
@@ -171,10 +163,7 @@ struct ub_mesh_config {
     /// That are planned and that sources are told of, at most.
     std::uint64_t failures() const { return faults.links.size() + faults.devices.size(); }
     /// Devices speak to each other: links may go down while the machine runs, and sources are told.
-    bool sends_notices() const
-    {
-        return faults.notification != ub_notification::none && (faults.links_fail_later() || has_bit_errors());
-    }
+    bool sends_notices() const { return faults.notification != ub_notification::none && (faults.links_fail_later() || has_bit_errors()); }
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
     std::uint64_t loaded_round_trip_ps(const ub_topology& topology) const;
 
@@ -201,8 +190,8 @@ struct ub_routes {
     ub_plan plan; ///< the topology's, with lane rule and paths
     std::shared_ptr<const ub_paths> paths;
     std::shared_ptr<const ub_table_paths> tables; ///< of the key `routing`: in place of the path sets
-    bool all_paths = false;                       ///< more than the shortest are in use
-    std::vector<bool> down;                       ///< links that are down from the start
+    bool all_paths = false; ///< more than the shortest are in use
+    std::vector<bool> down; ///< links that are down from the start
     /// Endpoints that have a path over the link or its reverse among those they use.
     std::vector<std::uint32_t> sources_over(std::uint32_t link) const;
     std::vector<std::uint32_t> sources_over(const std::vector<std::uint32_t>& links) const; ///< over any of them
@@ -262,7 +251,7 @@ private:
         std::unique_ptr<ub_fabric> fabric;
         std::unique_ptr<ub_notices> notices; ///< none where nobody is told
         std::vector<std::unique_ptr<ub_idle_port>> idle_ports;
-        std::unique_ptr<ub_hosts> hosts;                      ///< nullptr: CPUs and NICs do nothing
+        std::unique_ptr<ub_hosts> hosts; ///< nullptr: CPUs and NICs do nothing
         std::vector<std::unique_ptr<ub_port_sharer>> sharers; ///< of NPUs with CCUs, or with hosts
         std::vector<ccu*> ccus;
         std::vector<std::uint32_t> positions; ///< of ranks, see ub_mesh_config::positions()
@@ -302,7 +291,7 @@ private:
     train_choice trains_;
     std::shared_ptr<const ub_routes> routes_;
     core_fitter fit_;
-    std::vector<interruption> interruptions_;    ///< in order of time
+    std::vector<interruption> interruptions_; ///< in order of time
     std::unique_ptr<ub_checkpoint_store> store_; ///< outlives restarts
     std::vector<std::unique_ptr<incarnation>> incarnations_;
     std::size_t present_ = 0;

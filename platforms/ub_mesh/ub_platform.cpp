@@ -43,20 +43,17 @@ std::string late_notice(const ub_mesh_config& config, const std::string& fault, 
             rounded_text(duration(config.ub.rtp_longest_wait_ps())));
     else
         return {};
-    return fmt::format("is {}: the last source hears of the failure of faults.{} after {}, {}; write {}a shorter {}.",
-                       name_of(config.faults.notification), fault, rounded_text(duration(notice_ps)), what,
-                       hop_by_hop ? "direct, or " : "",
-                       hop_by_hop ? "faults.flood_per_hop"
-                                  : "ub.detection, faults.notice_software or faults.table_write");
+    return fmt::format(
+        "is {}: the last source hears of the failure of faults.{} after {}, {}; write {}a shorter {}.",
+        name_of(config.faults.notification), fault, rounded_text(duration(notice_ps)), what,
+        hop_by_hop ? "direct, or " : "",
+        hop_by_hop ? "faults.flood_per_hop" : "ub.detection, faults.notice_software or faults.table_write");
 }
 
 class configured_ub_mesh final : public configured_platform<ub_mesh_config, ub_routes> {
 public:
     using configured_platform::configured_platform;
-    std::vector<std::string> input_files() const override
-    {
-        return {config_.npu.core.elf, config_.run.routing, config_.run.tuning, config_.prices};
-    }
+    std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.run.tuning, config_.prices}; }
     bandwidth links_rate() const override { return config_.links_rate(); }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
@@ -106,8 +103,8 @@ public:
                             k_ub_vls, k_ub_classes, k_ub_lanes_per_class);
         if (const std::uint64_t nics = routing().topology->ledger().nics; nics > 0)
             text += config_.run.host && config_.run.host->checkpoint
-                        ? fmt::format("DCN       {} uplinks, one a NIC, {} each way; a checkpoint of {} an NPU\n", nics,
-                                      to_string(config_.nic.rate), to_string(config_.run.host->checkpoint->state))
+                        ? fmt::format("DCN       {} uplinks, one a NIC, {} each way; a checkpoint of {} an NPU\n", nics, to_string(config_.nic.rate),
+                                      to_string(config_.run.host->checkpoint->state))
                         : fmt::format("DCN       {} uplinks, one a NIC; what is beyond them is not modelled\n", nics);
         return text + describe_faults(config_) + notices_text();
     }
@@ -149,8 +146,7 @@ private:
         for (std::size_t i = 0; i < faulty.size(); ++i) {
             if (faulty[i].fault->at.value() == 0 || !faulty[i].fault->goes_down())
                 continue;
-            const std::string late =
-                late_notice(config_, fmt::format("links.{}", i), expected_of(times, faulty[i]).at_most_ps);
+            const std::string late = late_notice(config_, fmt::format("links.{}", i), expected_of(times, faulty[i]).at_most_ps);
             if (!late.empty())
                 all.push_back({severity::warning, "faults.notification", late});
         }
@@ -158,8 +154,7 @@ private:
         for (std::size_t i = 0; i < devices.size(); ++i) {
             if (devices[i].fault->at.value() == 0 || devices[i].interrupts)
                 continue;
-            const std::string late =
-                late_notice(config_, fmt::format("devices.{}", i), expected_of(times, devices[i]).at_most_ps);
+            const std::string late = late_notice(config_, fmt::format("devices.{}", i), expected_of(times, devices[i]).at_most_ps);
             if (!late.empty())
                 all.push_back({severity::warning, "faults.notification", late});
         }
@@ -171,8 +166,7 @@ private:
         std::uint64_t last_ps, at_most_ps;
     };
     ub_notice_times notice_times() const { return {routing().plan, config_.ub, config_.faults, routing().down}; }
-    expected expected_of(const ub_notice_times& times, const ub_failed_part& part,
-                         const std::vector<std::uint32_t>& affected) const
+    expected expected_of(const ub_notice_times& times, const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const
     {
         const std::vector<ub_notice> all = times.of(part, affected);
         return {all.size(), ub_notice_times::last_after_ps(all),
@@ -190,10 +184,9 @@ private:
     {
         if (e.sources == 0)
             return fmt::format("Notices   none: sources go on to use {}\n", what);
-        return fmt::format(
-            "Notices   {}: {} sources have left {} within {} of its failure when nothing else is on the wires, and {} under full load\n",
-            name_of(config_.faults.notification), e.sources, what, rounded_text(duration(e.last_ps)),
-            rounded_text(duration(e.at_most_ps)));
+        return fmt::format("Notices   {}: {} sources have left {} within {} of its failure when nothing else is on the wires, and {} under full load\n",
+                           name_of(config_.faults.notification), e.sources, what, rounded_text(duration(e.last_ps)),
+                           rounded_text(duration(e.at_most_ps)));
     }
     /// When the sources of a link that fails while the machine runs have left it.
     std::string notices_text() const

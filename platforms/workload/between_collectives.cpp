@@ -61,9 +61,7 @@ void collective_host::fail_between_collectives(const std::string& why)
                         why, picture_.stopped_cores(), who_waits());
         break;
     case host_wait::compute: outcome_.failure = why + ", while a training step computes." + blocked; break;
-    case host_wait::hosts:
-        outcome_.failure = fmt::format("{}, while {}.{}", why, machine_.hosts()->progress(), blocked);
-        break;
+    case host_wait::hosts: outcome_.failure = fmt::format("{}, while {}.{}", why, machine_.hosts()->progress(), blocked); break;
     case host_wait::nothing: outcome_.failure = why + ", between two collectives."; break;
     }
 }
@@ -131,8 +129,7 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     job_restart r;
     r.at_ps = interrupted_at_ps();
     // What an earlier failure has undone was told with it; a take-over and a load are no work.
-    const std::uint64_t since_ps =
-        outcome_.restarts.empty() ? checkpoint_ps : std::max(checkpoint_ps, outcome_.restarts.back().resumed_ps);
+    const std::uint64_t since_ps = outcome_.restarts.empty() ? checkpoint_ps : std::max(checkpoint_ps, outcome_.restarts.back().resumed_ps);
     r.lost_ps = r.at_ps - std::min(since_ps, r.at_ps);
     for (chip* c : machine_.chips())
         c->disconnect_host(); // sequence numbers begin anew
@@ -160,9 +157,8 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     const std::string work = r.lost_ps == 0
                                  ? "nothing was under way"
                                  : fmt::format("{} was lost with {} of work", lost, rounded_text(duration(r.lost_ps)));
-    r.text =
-        fmt::format("{} at {}; {}; {}{} by {}, and the job went on with {}.", plan.cause, to_string(duration(r.at_ps)),
-                    work, plan.remedy, loaded, rounded_text(duration(r.resumed_ps)), lost);
+    r.text = fmt::format("{} at {}; {}; {}{} by {}, and the job went on with {}.", plan.cause,
+                         to_string(duration(r.at_ps)), work, plan.remedy, loaded, rounded_text(duration(r.resumed_ps)), lost);
     outcome_.restarts.push_back(std::move(r));
     return true;
 }
@@ -227,9 +223,8 @@ bool collective_host::await_hosts()
         if (stands && stood)
             return hosts_stand(fmt::format("nothing can move any more at {}", rounded_text(duration(now_ps))));
         if (now_ps - moved_ps > config_.firmware_timeout.value())
-            return hosts_stand(fmt::format("nothing of it has moved from {} to {}, longer than firmware_timeout = {}",
-                                           rounded_text(duration(moved_ps)), rounded_text(duration(now_ps)),
-                                           to_string(config_.firmware_timeout)));
+            return hosts_stand(fmt::format("nothing of it has moved from {} to {}, longer than firmware_timeout = {}", rounded_text(duration(moved_ps)),
+                                           rounded_text(duration(now_ps)), to_string(config_.firmware_timeout)));
         stood = stands;
     }
     waits_ = host_wait::nothing;
@@ -237,8 +232,7 @@ bool collective_host::await_hosts()
     if (hosts.failure().empty())
         return true;
     const checkpoint_result failed = hosts.result();
-    outcome_.failure = fmt::format("{} {}: {}.", failed.load ? "the load of checkpoint" : "checkpoint", failed.number,
-                                   hosts.failure());
+    outcome_.failure = fmt::format("{} {}: {}.", failed.load ? "the load of checkpoint" : "checkpoint", failed.number, hosts.failure());
     return false;
 }
 
@@ -247,8 +241,7 @@ bool collective_host::hosts_stand(const std::string& why)
 {
     host_devices& hosts = *machine_.hosts();
     end_ps_ = kernel_now_ps();
-    outcome_.failure = fmt::format("{}: {}{}.", hosts.progress(), why,
-                                   machine_.resends() ? "" : ", and nobody sends again what is lost");
+    outcome_.failure = fmt::format("{}: {}{}.", hosts.progress(), why, machine_.resends() ? "" : ", and nobody sends again what is lost");
     if (const std::string down = describe_link_failures(machine_, hosts.began_ps(), "this checkpoint"); !down.empty())
         outcome_.failure += "\n" + down;
     outcome_.failure += who_waits();

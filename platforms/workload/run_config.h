@@ -69,10 +69,7 @@ struct collective_spec {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("op", self.op, "The collective", k_user_choice);
-        visit(
-            "algorithms", self.algorithms,
-            "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml has no prediction); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct",
-            k_user_choice);
+        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml has no prediction); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", k_user_choice);
         visit("types", self.types, "Element types", k_user_choice);
         visit("redops", self.redops, "Reductions", k_user_choice);
         visit(
@@ -83,10 +80,9 @@ struct collective_spec {
         visit("root", self.root, "Root rank", k_user_choice);
         visit("transposed", self.transposed, "Swap the roles of rows and columns", k_user_choice);
         visit("inputs", self.inputs,
-              "exact: every sum is exact and bits are compared; random: compared within the rounding bound",
-              k_user_choice);
-        visit("chunk", self.chunk, "Pipelining grain of the firmware", assumed("Kumar and Jouppi give none"),
-              between(data_size(1), data_size(1ull << 32)));
+              "exact: every sum is exact and bits are compared; random: compared within the rounding bound", k_user_choice);
+        visit("chunk", self.chunk, "Pipelining grain of the firmware",
+              assumed("Kumar and Jouppi give none"), between(data_size(1), data_size(1ull << 32)));
         visit(
             "repeats", self.repeats,
             "Run every case so often and report mean, spread and extremes. The first run is the plain case; in each other one "
@@ -98,12 +94,11 @@ struct collective_spec {
             "time counts from the last start",
             assumed("hosts that have met in a barrier post within about a microsecond"),
             at_most(duration(1'000'000'000)).because("; 1 us is the default"));
-        visit(
-            "groups", self.groups,
-            "Process groups that run it among themselves, all at once; sizes, shards and root are those of a group. Each entry is rows, "
-            "columns, \"dimension 0\" (the innermost), \"dimensions 0 1\", \"blocks of 4\" or a list of ranks like \"0-3,8,12-28/4\". Empty: all "
-            "ranks together",
-            k_user_choice);
+        visit("groups", self.groups,
+              "Process groups that run it among themselves, all at once; sizes, shards and root are those of a group. Each entry is rows, "
+              "columns, \"dimension 0\" (the innermost), \"dimensions 0 1\", \"blocks of 4\" or a list of ranks like \"0-3,8,12-28/4\". Empty: all "
+              "ranks together",
+              k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<collective_spec>> key_rules();
@@ -141,13 +136,11 @@ struct run_config {
         visit("name", self.name, "Name of the run; results go to out/<name>", k_user_choice);
         visit("seed", self.seed, "Seed of the generated inputs and of everything random", k_user_choice);
         visit("data", self.data,
-              "checked: every byte is carried and the answer verified; off: the same times without bytes",
-              k_user_choice);
-        visit(
-            "burst", self.burst,
-            "Packets that are simulated as one transaction, a train. auto: as many as keep times within 2 % of those of single packets, "
-            "by bounds that a sweep supports (docs/18); 1 packet: the reference",
-            derived("docs/adr/0003"), at_most(packet_count(k_largest_burst)).because("; 1 packet is the reference"));
+              "checked: every byte is carried and the answer verified; off: the same times without bytes", k_user_choice);
+        visit("burst", self.burst,
+              "Packets that are simulated as one transaction, a train. auto: as many as keep times within 2 % of those of single packets, "
+              "by bounds that a sweep supports (docs/18); 1 packet: the reference",
+              derived("docs/adr/0003"), at_most(packet_count(k_largest_burst)).because("; 1 packet is the reference"));
         visit("firmware_timeout", self.firmware_timeout,
               "Bound of every single wait of the firmware, in simulated time", assumed("nothing is published"),
               between(duration(1'000'000), k_longest_time).because(": it bounds every single wait of the firmware"));
@@ -159,17 +152,15 @@ struct run_config {
             "before it; continuous: cases run back to back, and what one leaves in arbiters, rings and path turns the next one "
             "finds. The steps of training_step always follow each other without a reset",
             k_user_choice);
-        visit(
-            "routing", self.routing,
-            "File with routing tables of your own, a line each: router, destination, port, VL; from the folder of this file or the present "
-            "one. They are checked, and proved free of deadlock or refused with the cycle. `weft check FILE --routes` prints tables to "
-            "begin with",
-            k_user_choice);
-        visit(
-            "tuning", self.tuning,
-            "File with a table of the fastest algorithms by size, which `weft tune FILE` has measured; from the folder of this file or the present "
-            "one. auto takes the algorithm of the table for the operations, types and sizes that it covers, else the one of its prediction",
-            k_user_choice);
+        visit("routing", self.routing,
+              "File with routing tables of your own, a line each: router, destination, port, VL; from the folder of this file or the present "
+              "one. They are checked, and proved free of deadlock or refused with the cycle. `weft check FILE --routes` prints tables to "
+              "begin with",
+              k_user_choice);
+        visit("tuning", self.tuning,
+              "File with a table of the fastest algorithms by size, which `weft tune FILE` has measured; from the folder of this file or the present "
+              "one. auto takes the algorithm of the table for the operations, types and sizes that it covers, else the one of its prediction",
+              k_user_choice);
         visit("workload", self.workload, "Collectives to run, in order", k_user_choice);
         visit("training_step", self.training_step, "Training steps to run, after the collectives", k_user_choice);
     }

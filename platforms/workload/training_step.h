@@ -60,12 +60,11 @@ struct gradient_group {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("name", self.name, "Name in the results", k_user_choice);
-        visit("bytes", self.bytes, "Size of the group; or `elements`", k_user_choice,
-              between(data_size(1), k_largest_size));
+        visit("bytes", self.bytes, "Size of the group; or `elements`", k_user_choice, between(data_size(1), k_largest_size));
         visit("elements", self.elements, "Elements of the group; or `bytes`", k_user_choice, at_least(1));
         visit("type", self.type, "Type in which gradients are summed", k_user_choice);
-        visit("ready", self.ready, "When the group is complete, as a fraction of the step's compute; default 1",
-              k_user_choice, real_between(0, 1).because(": a fraction of the compute; for a time write ready_at"));
+        visit("ready", self.ready, "When the group is complete, as a fraction of the step's compute; default 1", k_user_choice,
+              real_between(0, 1).because(": a fraction of the compute; for a time write ready_at"));
         visit("ready_at", self.ready_at, "The same as a time since the start of compute", k_user_choice);
     }
     std::vector<config_problem> validate() const;
@@ -93,23 +92,21 @@ struct step_exchange {
         visit("bytes", self.bytes, "Size of each", k_user_choice, between(data_size(1), k_largest_size));
         visit("type", self.type, "Type in which they are summed", k_user_choice);
         visit("from", self.from,
-              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count",
-              k_user_choice, real_between(0, 1).because(": a fraction of the compute"));
+              "Fraction of the compute where they begin; the i-th stands at from + (i + 1/2) (to - from) / count", k_user_choice,
+              real_between(0, 1).because(": a fraction of the compute"));
         visit("to", self.to, "Fraction of the compute where they end", k_user_choice,
               real_between(0, 1).because(": a fraction of the compute"));
-        visit(
-            "ranks_per_group", self.ranks_per_group,
-            "Ranks that exchange with each other, neighbours: by ring_1d, on ipu_pod by what the library chooses; default: all, by `algorithm`",
-            k_user_choice, at_least(2).because("; remove the entry when every rank computes alone"));
+        visit("ranks_per_group", self.ranks_per_group,
+              "Ranks that exchange with each other, neighbours: by ring_1d, on ipu_pod by what the library chooses; default: all, by `algorithm`", k_user_choice,
+              at_least(2).because("; remove the entry when every rank computes alone"));
     }
     std::vector<config_problem> validate() const;
 };
 
 enum class sample_source : std::uint8_t { synthetic, generated, real };
 template <> struct enum_names<sample_source> {
-    static constexpr std::pair<sample_source, const char*> values[] = {{sample_source::synthetic, "synthetic"},
-                                                                       {sample_source::generated, "generated"},
-                                                                       {sample_source::real, "real"}};
+    static constexpr std::pair<sample_source, const char*> values[] = {
+        {sample_source::synthetic, "synthetic"}, {sample_source::generated, "generated"}, {sample_source::real, "real"}};
 };
 
 /// Where the samples of a step come from (Scaling, section 7.5), as rates.
@@ -125,22 +122,14 @@ struct step_input {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit(
-            "data", self.data,
-            "synthetic: made on the accelerators; generated: hosts send what costs them nothing to make; real: hosts prepare it as well",
-            k_user_choice);
+        visit("data", self.data, "synthetic: made on the accelerators; generated: hosts send what costs them nothing to make; real: hosts prepare it as well", k_user_choice);
         visit("sample", self.sample, "Bytes of a sample", k_user_choice, at_most(k_largest_size));
-        visit("link_rate", self.link_rate, "Of one link between hosts and accelerators",
-              quoted("100 GbE: Scaling 7.9.1"), between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
-        visit("links", self.links, "Such links: hosts that feed accelerators beside each other", k_user_choice,
-              at_least(1));
-        visit("samples_per_second", self.samples_per_second, "What one instance of the host program prepares",
-              k_user_choice, real_between(0, 1e12));
-        visit("instances", self.instances, "Instances of the host program, all hosts together", k_user_choice,
-              at_least(1));
-        visit("numa_nodes", self.numa_nodes,
-              "NUMA nodes, all hosts together: more instances than that bring nothing (Scaling 7.5); 0: not told",
-              k_user_choice);
+        visit("link_rate", self.link_rate, "Of one link between hosts and accelerators", quoted("100 GbE: Scaling 7.9.1"),
+              between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
+        visit("links", self.links, "Such links: hosts that feed accelerators beside each other", k_user_choice, at_least(1));
+        visit("samples_per_second", self.samples_per_second, "What one instance of the host program prepares", k_user_choice, real_between(0, 1e12));
+        visit("instances", self.instances, "Instances of the host program, all hosts together", k_user_choice, at_least(1));
+        visit("numa_nodes", self.numa_nodes, "NUMA nodes, all hosts together: more instances than that bring nothing (Scaling 7.5); 0: not told", k_user_choice);
         visit("prefetch", self.prefetch, "Samples of a step come while the step before computes", k_user_choice);
     }
     std::vector<config_problem> validate() const;
@@ -148,10 +137,7 @@ struct step_input {
     std::uint64_t preparation_ps(std::uint64_t samples) const; ///< by the host program; 0 unless data are real
     std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< over the links from hosts; 0 of synthetic data
     /// Until `samples` have come: both go on at once.
-    std::uint64_t time_ps(std::uint64_t samples) const
-    {
-        return std::max(preparation_ps(samples), transfer_ps(samples));
-    }
+    std::uint64_t time_ps(std::uint64_t samples) const { return std::max(preparation_ps(samples), transfer_ps(samples)); }
 };
 
 /// The optimiser's update of the weights, after all groups are summed.
@@ -271,20 +257,15 @@ struct training_step_config {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("steps", self.steps, "Steps to run", k_user_choice, between(1, k_most_steps));
-        visit("compute", self.compute, "Compute time of one step on every rank; with accumulation, of one micro batch",
-              k_user_choice,
+        visit("compute", self.compute, "Compute time of one step on every rank; with accumulation, of one micro batch", k_user_choice,
               between(duration(1), k_longest_compute)
                   .because("; write the compute time of one step, for example \"40 ms\""));
-        visit(
-            "accumulation", self.accumulation,
-            "Micro batches of a step, GA: compute and exchanges are those of each, groups are summed after the last one, in which they become ready",
-            k_user_choice, between(1, 10'000));
-        visit("micro_batch", self.micro_batch,
-              "Samples of a micro batch on one replica, MBS: for the throughput; 0: not told", k_user_choice);
-        visit(
-            "merge_up_to", self.merge_up_to,
-            "Groups that follow each other and have one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is",
-            k_user_choice, between(data_size(1), k_largest_size));
+        visit("accumulation", self.accumulation,
+              "Micro batches of a step, GA: compute and exchanges are those of each, groups are summed after the last one, in which they become ready", k_user_choice, between(1, 10'000));
+        visit("micro_batch", self.micro_batch, "Samples of a micro batch on one replica, MBS: for the throughput; 0: not told", k_user_choice);
+        visit("merge_up_to", self.merge_up_to,
+              "Groups that follow each other and have one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is", k_user_choice,
+              between(data_size(1), k_largest_size));
         visit("input", self.input, "Samples that have to come from hosts", k_user_choice);
         visit("optimiser", self.optimiser, "The update of the weights; left out: it belongs to `compute`",
               k_user_choice);
@@ -305,8 +286,7 @@ struct training_step_config {
         visit("chunk", self.chunk, "Pipelining grain of the firmware", assumed("nothing is published"),
               between(data_size(1), data_size(1ull << 32)));
         visit("inputs", self.inputs,
-              "exact: every sum is exact and bits are compared; random: compared within the rounding bound",
-              k_user_choice);
+              "exact: every sum is exact and bits are compared; random: compared within the rounding bound", k_user_choice);
         visit("groups", self.groups, "Gradient groups, in the order in which they are summed", k_user_choice);
         visit("exchanges", self.exchanges, "Small all-reduces that compute waits for", k_user_choice);
     }
@@ -360,7 +340,7 @@ struct case_result {
     /// of one run, messages and wrong elements the sum.
     std::vector<std::uint64_t> repeats_ps = {};
     std::uint64_t alone_ps = 0; ///< the same without hosts beside it; 0: there were none, or it was not asked for
-    std::string group; ///< "job 0" where the collective of one group completed and that of another did not; else ""
+    std::string group;   ///< "job 0" where the collective of one group completed and that of another did not; else ""
 };
 
 /// A group, or all exchanges of one entry, of one step.
@@ -392,10 +372,7 @@ struct training_step_result {
 
     std::uint64_t exposed_ps() const { return time_ps - compute_ps - input_ps - update_ps; }
     /// Samples a second, simulated.
-    double throughput() const
-    {
-        return time_ps == 0 ? 0 : static_cast<double>(samples) * 1e12 / static_cast<double>(time_ps);
-    }
+    double throughput() const { return time_ps == 0 ? 0 : static_cast<double>(samples) * 1e12 / static_cast<double>(time_ps); }
     /// The same by the law, with this T_AR.
     double law(double t_ar_ps) const;
     std::uint64_t t_ar_ps() const; ///< the groups and the update
