@@ -34,7 +34,7 @@ done
 # ccache and git are for those who work on the tree.
 packages=$(awk '($2 == "run" || $2 == "whole") && $1 != "ccache" && $1 != "git" { printf " %s,\\n", $1 }' \
     "$root/cmake/debian-packages.txt")
-sed "s/^@BUILD@\$/$packages/" "$root/cmake/debian/control.in" > "$debian/control"
+sed "s/^@BUILD@\$/${packages%\\\\n}/" "$root/cmake/debian/control.in" > "$debian/control"
 date=$(git -C "$root" log -1 --format=%cD)
 cat > "$debian/changelog" <<END
 weft ($version-1) unstable; urgency=medium
