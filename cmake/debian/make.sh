@@ -32,9 +32,9 @@ for file in rules weft.install weft-dev.install copyright; do
     cp "$root/cmake/debian/$file" "$debian/"
 done
 # ccache and git are for those who work on the tree.
-packages=$(awk '($2 == "run" || $2 == "whole") && $1 != "ccache" && $1 != "git" { printf " %s,\\n", $1 }' \
-    "$root/cmake/debian-packages.txt")
-sed "s/^@BUILD@\$/${packages%\\\\n}/" "$root/cmake/debian/control.in" > "$debian/control"
+awk 'FNR == NR { if (($2 == "run" || $2 == "whole") && $1 != "ccache" && $1 != "git") packages = packages " " $1 ",\n"; next }
+     $0 == "@BUILD@" { printf "%s", packages; next }
+     !/^#/' "$root/cmake/debian-packages.txt" "$root/cmake/debian/control.in" > "$debian/control"
 date=$(git -C "$root" log -1 --format=%cD)
 cat > "$debian/changelog" <<END
 weft ($version-1) unstable; urgency=medium
