@@ -116,7 +116,7 @@ weft.topology = (() => {
         g.stroke();
       } else {
         const room = half * 2.1 * (p.ranks === 0 ? 1.1 : 1);
-        const pixelsOf = (name) => Math.min(13, room / Math.max(1, name.length) * 1.6);
+        const pixelsOf = (name) => Math.min(13, half * 1.6, room / Math.max(1, name.length) * 1.6);
         // A number alone would pass for a rank; where the whole name finds no room it stands all the same.
         const named = p.ranks === 0 ? wholeLabelOf(p) : labelOf(p);
         const text = pixelsOf(named) >= readable ? named : labelOf(p);
