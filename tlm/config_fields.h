@@ -16,9 +16,9 @@
 //       std::vector<config_problem> validate() const;   // optional: what one field alone cannot show
 //   };
 //
-// A member may be: a quantity (units.h), bool, std::uint32_t / std::uint64_t, double, std::string, file_name, an enum with
-// enum_names, a struct with `fields`, std::optional or std::vector of any of these. Every member has a default in the
-// struct; the fourth argument of visit is the source of that default (value_source.h), the fifth, for numbers and
+// A member may be: a quantity (units.h), bool, std::uint32_t / std::uint64_t, double, std::string, file_name, an enum
+// with enum_names, a struct with `fields`, std::optional or std::vector of any of these. Every member has a default in
+// the struct; the fourth argument of visit is the source of that default (value_source.h), the fifth, for numbers and
 // quantities, the values that are legal whatever the other keys say.
 #pragma once
 

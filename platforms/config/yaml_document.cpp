@@ -257,14 +257,10 @@ private:
     /// which may begin with the same letter.
     bool is_written(const YAML::Mark& mark) const
     {
-        const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
-        for (const char* word : {"~", "null", "Null", "NULL"}) {
-            const std::size_t end = at + std::strlen(word);
-            if (text_.compare(std::min(at, text_.size()), std::strlen(word), word) == 0 &&
-                (end >= text_.size() || std::strchr(" \r\n\t,]}", text_[end]) != nullptr))
-                return true;
-        }
-        return false;
+        const std::string_view rest = std::string_view(text_).substr(
+            std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.size()));
+        const std::string_view word = rest.substr(0, rest.find_first_of(" \r\n\t,]}"));
+        return word == "~" || word == "null" || word == "Null" || word == "NULL";
     }
 
     /// A value that is not there has the mark of what follows it, perhaps lines later: point at the text before it.
