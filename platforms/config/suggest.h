@@ -10,7 +10,7 @@
 
 namespace weft {
 
-/// The candidate that `word` was most likely meant to be: the nearest by typing errors (swapped neighbours are one, case
+/// The candidate that `word` was most likely meant as: the nearest by typing errors (swapped neighbours are one, case
 /// and '-' for '_' none, at most a third of the word), else the first that goes on behind it with '_', or "".
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
