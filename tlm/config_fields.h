@@ -16,9 +16,9 @@
 //       std::vector<config_problem> validate() const;   // optional: what one field alone cannot show
 //   };
 //
-// A member may be: a quantity (units.h), bool, std::uint32_t / std::uint64_t, double, std::string, an enum with
-// enum_names, a struct with `fields`, std::optional or std::vector of any of these. Every member has a default in the
-// struct; the fourth argument of visit is the source of that default (value_source.h), the fifth, for numbers and
+// A member may be: a quantity (units.h), bool, std::uint32_t / std::uint64_t, double, std::string, file_name, an enum
+// with enum_names, a struct with `fields`, std::optional or std::vector of any of these. Every member has a default in
+// the struct; the fourth argument of visit is the source of that default (value_source.h), the fifth, for numbers and
 // quantities, the values that are legal whatever the other keys say.
 #pragma once
 
@@ -39,6 +39,14 @@
 #include <vector>
 
 namespace weft {
+
+/// A file to read. In a configuration file it is meant from the folder of the file that has the key, or else from the
+/// present one; the reader makes it so.
+class file_name : public std::string {
+public:
+    using std::string::string;
+    file_name(std::string name) : std::string(std::move(name)) {}
+};
 
 /// A problem that a config's validate() finds. `key` is relative to the struct ("ici.link_rate" or "" for the struct
 /// itself).

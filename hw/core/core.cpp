@@ -97,7 +97,8 @@ work_load core_base::spent_on(work_kind kind, std::uint64_t now_ps) const
         return {};
     // Costs are counted when they are charged: those not paid yet lie behind.
     const bool pays = activity_ != activity::sleeping && due_ps_ != k_never_ps && due_ps_ > now_ps;
-    const std::uint64_t ahead_ps = ahead_ps_ + (pays ? due_ps_ - now_ps : 0);
+    std::uint64_t ahead_ps = ahead_ps_ + (pays ? due_ps_ - now_ps : 0);
+    ahead_ps -= std::min(ahead_ps, idle_tail_ps_);
     return {busy_time.value() - std::min(ahead_ps, busy_time.value()), 1};
 }
 
@@ -105,6 +106,15 @@ void core_base::charge(std::uint64_t span_ps)
 {
     ahead_ps_ += span_ps;
     busy_time.add_ps(span_ps);
+    if (ahead_ps_ >= config_.max_ahead.value())
+        sync();
+}
+
+void core_base::pass_cycles(cycle_count cycles)
+{
+    const std::uint64_t span_ps = cycles.value() * ps_per_1024_cycles_ >> 10;
+    ahead_ps_ += span_ps;
+    idle_tail_ps_ += span_ps;
     if (ahead_ps_ >= config_.max_ahead.value())
         sync();
 }
@@ -118,6 +128,7 @@ void core_base::sync()
     ahead_ps_ = 0;
     ++thread_switches;
     sc_core::wait(span);
+    idle_tail_ps_ = 0;
     host_watch::hold_if_given_up();
     take_turn();
 }
@@ -170,6 +181,7 @@ void core_base::come_out_of_reset()
 {
     reset_asked_ = false;
     ahead_ps_ = 0;
+    idle_tail_ps_ = 0;
     sleep_mask_ = 0;
     wake_at_ps_ = k_never_ps;
     irq_event_.cancel();
@@ -289,7 +301,8 @@ std::string core_base::waits_for() const
     add(abi::k_irq_mailbox, "mailbox");
     add(abi::k_irq_dma, "DMA");
     add(abi::k_irq_sync, "sync unit");
-    if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma | abi::k_irq_sync); others != 0)
+    if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma | abi::k_irq_sync);
+        others != 0)
         lines += fmt::format("{}line {:#x}", lines.empty() ? "" : " or ", others);
     return lines.empty() ? "sleeps" : "sleeps until an interrupt of " + lines;
 }

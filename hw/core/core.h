@@ -60,7 +60,7 @@ struct core_config {
     core_model model = core_model::native;
     /// A key of platforms whose firmware has loops that differ (SwitchML); elsewhere it stays as it is.
     abi::instruction_set instruction_set = abi::instruction_set::rv64gc;
-    std::string elf;
+    file_name elf;
     frequency clock{940'000'000};
     double cpi = 0.2;
     cycle_count mmio_overhead{16};
@@ -84,7 +84,8 @@ struct core_config {
               "instruction by instruction",
               k_user_choice);
         visit("elf", self.elf,
-              "RV64 firmware in place of the shipped one: an ELF file, relative to the folder weft runs in; rv64 only",
+              "RV64 firmware in place of the shipped one: an ELF file, from the folder of this file or the present one; rv64 "
+              "only",
               k_user_choice);
         visit("clock", self.clock, "Clock of the core", assumed("as TPU v3"),
               between(frequency(1'000'000), frequency(100'000'000'000)).because("; write for example \"1 GHz\""));
@@ -105,7 +106,8 @@ struct core_config {
               assumed("50 ns of 940 MHz, the interval of firmware/boot"),
               between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
         visit("poll_interval_max", self.poll_interval_max,
-              "Longest interval between two reads of a polled register", assumed("nothing is published"),
+              "Longest interval between two reads of a polled register; firmware polls while a ring of descriptors is full",
+              assumed("nothing is published"),
               at_most(cycle_count(1'000'000)));
         visit("clock_read", self.clock_read, "Cycles to read the clock", assumed("nothing is published"),
               between(cycle_count(1), cycle_count(1'000'000)).because(k_must_get_on));
@@ -224,6 +226,8 @@ protected:
     void come_out_of_reset();
 
     void charge(std::uint64_t span_ps);
+    /// Time that passes while the core neither works nor waits for the bus: between two reads of a polled register.
+    void pass_cycles(cycle_count cycles);
     void charge_cycles(cycle_count cycles) { charge(cycles.value() * ps_per_1024_cycles_ >> 10); }
     /// Of all instructions of a run at once no rounding error adds up.
     std::uint64_t ps_of_instructions(std::uint64_t all) const
@@ -294,7 +298,8 @@ private:
     std::uint64_t ps_per_1024_cycles_ = 0; // of the clock; one multiplication per cost
     std::uint64_t ps_per_1024_instructions_ = 0;
     std::uint64_t irq_wake_ps_ = 0;
-    std::uint64_t ahead_ps_ = 0; // local costs not yet synchronised
+    std::uint64_t ahead_ps_ = 0;     // local time not yet synchronised
+    std::uint64_t idle_tail_ps_ = 0; // the last part of it, or of the present wait, in which the core is not busy
 
     // Sleeping. set_irq() may run in timeline handlers, between two activations of the thread.
     std::uint32_t sleep_mask_ = 0;            // 0: awake, or asleep for a timeout only

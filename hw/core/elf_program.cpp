@@ -103,8 +103,9 @@ elf_program read_elf_file(const std::string& path)
     struct stat info {};
     if (stat(path.c_str(), &info) != 0) {
         const bool sought_here = errno == ENOENT && (path.empty() || path.front() != '/');
-        return refused(fmt::format("names '{}', which cannot be read: {}.{}", path, std::strerror(errno),
-                                   sought_here ? " It is looked for in the present folder; an absolute name holds in any." : ""));
+        return refused(fmt::format(
+            "names '{}', which cannot be read: {}.{}", path, std::strerror(errno),
+            sought_here ? " It is looked for in the folder of the file that names it, then in the present one." : ""));
     }
     if (!S_ISREG(info.st_mode) || static_cast<std::uint64_t>(info.st_size) > k_longest_file_bytes)
         return refused(

@@ -77,7 +77,8 @@ void native_core::abandon(void* context)
     machine.regs[30] = 0;
     machine.pc = reinterpret_cast<std::uint64_t>(&stay_abandoned);
 #else
-    constexpr char k_text[] = "weft: the firmware of a native core loops without a call of the HAL; the run ends here.\n";
+    constexpr char k_text[] =
+        "weft: the firmware of a native core loops without a call of the HAL; the run ends here.\n";
     if (write(STDERR_FILENO, k_text, sizeof k_text - 1) >= 0)
         _exit(1);
     _exit(1);
@@ -87,9 +88,10 @@ void native_core::abandon(void* context)
 void native_core::stay_abandoned(native_core* core)
 {
     executing(nullptr);
-    core->failure_ = fmt::format("the firmware has kept the host busy for {} s of CPU time without a call of the HAL that "
-                                 "lets simulated time pass, an endless loop?",
-                                 core->quiet_ticks() / host_watch::k_ticks_per_second);
+    core->failure_ =
+        fmt::format("the firmware has kept the host busy for {} s of CPU time without a call of the HAL that "
+                    "lets simulated time pass, an endless loop?",
+                    core->quiet_ticks() / host_watch::k_ticks_per_second);
     core->activity_ = activity::failed;
     core->since_ps_ = kernel_now_ps();
     host_watch::give_up();
@@ -294,7 +296,7 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
             break;
         polled_at_ps_ = read_at_ps;
         pay_instructions(abi::k_hal_poll_instructions);
-        charge_cycles(interval);
+        pass_cycles(interval);
         interval = std::min(cycle_count(2 * interval.value()), config_.poll_interval_max);
     }
     activity_ = activity::running;

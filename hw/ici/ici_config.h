@@ -28,6 +28,7 @@ template <> struct enum_names<switching_mode> {
 };
 
 struct ici_config {
+    static constexpr std::uint64_t k_with_voq = 64 << 10; ///< bytes of local_buffer
     bandwidth link_rate = bandwidth(656'000'000'000);
     rate_basis rate_counts = rate_basis::payload;
     duration board_propagation = duration(5'000);
@@ -46,6 +47,12 @@ struct ici_config {
     bool relays_first = true;
     switching_mode switching = switching_mode::cut_through;
 
+    static ici_config example()
+    {
+        ici_config c;
+        c.local_buffer = data_size(k_with_voq);
+        return c;
+    }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         const char* const k_ordered = ": every link has some latency, by which events of different chips are ordered";
@@ -106,7 +113,6 @@ struct ici_config {
     }
     data_size local_buffer_in_use() const
     {
-        constexpr std::uint64_t k_with_voq = 64 << 10;
         return local_buffer.value_or(voq ? std::max(data_size(k_with_voq), data_size(4 * buffer_per_vl.value())) : buffer_per_vl);
     }
     std::uint64_t pipeline_ps() const { return cycles_to_ps(router_latency.value(), clock); }

@@ -106,7 +106,7 @@ void add_docs(CLI::App& app, int& exit_code)
         for (const platform_info* info : platforms())
             names.emplace_back(info->name);
         write_file_atomically(*dir + "/weft.1", man_page(app));
-        write_file_atomically(*dir + "/help.txt", app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal));
+        write_file_atomically(*dir + "/help.txt", help_page(app));
         write_file_atomically(*dir + "/weft.bash", bash_completion(app, names));
         write_file_atomically(*dir + "/22_ccu_instructions.md", ccu_instruction_page(k_notice));
         write_file_atomically(*dir + "/results.schema.json", results_schema().dump(2) + "\n");

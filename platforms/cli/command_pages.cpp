@@ -121,7 +121,27 @@ void add_paths(const CLI::App& app, const std::string& path, std::string& out)
     }
 }
 
+/// What `weft COMMAND --help` prints, of a command and those in it, each behind a line "==== COMMAND"; in place of
+/// `footer`, which nearly all have, "<footer>".
+void add_help(const CLI::App& app, const std::string& name, const std::string& footer, std::string& out)
+{
+    std::string text = app.get_formatter()->make_help(&app, "weft " + name, CLI::AppFormatMode::Normal);
+    if (const std::size_t at = text.rfind(footer); at != std::string::npos)
+        text.replace(at, std::string::npos, "<footer>\n");
+    out += fmt::format("==== {}\n{}", name, text);
+    for (const CLI::App* inner : commands_of(app))
+        add_help(*inner, name + " " + inner->get_name(), footer, out);
+}
+
 } // namespace
+
+std::string help_page(const CLI::App& app)
+{
+    std::string out = app.get_formatter()->make_help(&app, app.get_name(), CLI::AppFormatMode::Normal);
+    for (const CLI::App* command : commands_of(app))
+        add_help(*command, command->get_name(), app.get_footer(), out);
+    return out;
+}
 
 std::string man_page(const CLI::App& app)
 {

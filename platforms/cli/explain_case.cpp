@@ -248,6 +248,10 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
             j["busy_shares"][name] = share;
     }
     j["critical_path"] = to_json(path);
+    if ((abi::k_algorithm_rows[static_cast<unsigned>(result.what.algo)].traits & abi::traits::on_devices) != 0)
+        for (json& cause : j["critical_path"]["causes"])
+            if (cause.at("cause") == row_of(path_cause::dma).name)
+                cause["approximate"] = "a ring that stood still behind one that the path does not meet is in it";
     return j;
 }
 

@@ -13,6 +13,14 @@
 
 namespace weft {
 
+void config_detail::note_examples(config_field& section, const config_field& example)
+{
+    for (config_field& child : section.children)
+        for (const config_field& given : example.children)
+            if (given.name == child.name && !child.present && given.present && child.example.empty())
+                child.example.push_back(given);
+}
+
 void config_detail::note_clock(config_field& section)
 {
     const bool has_clock = std::any_of(section.children.begin(), section.children.end(), [](const config_field& f) {
@@ -185,7 +193,8 @@ json schema_of(const config_field& field)
         schema["type"] = "string";
         schema["pattern"] = quantity_pattern(field.kind, field.limits.least, field.limits.most);
         if (field.or_time) // how many cycles it is depends on the clock of the file
-            schema["pattern"] = schema["pattern"].get<std::string>() + "|" + quantity_pattern(quantity_kind::duration, 0, ~std::uint64_t{0});
+            schema["pattern"] = schema["pattern"].get<std::string>() + "|" +
+                                quantity_pattern(quantity_kind::duration, 0, ~std::uint64_t{0});
         schema["patternErrorMessage"] = // of editors, which would show the pattern
             range.empty() ? legal_units(field.kind) : "must be " + range + field.limits.reason;
         break;
@@ -257,8 +266,8 @@ void add_rows(const config_field& field, const std::string& path, std::string& o
             shown = child.children.empty() ? "empty" : fmt::format("{} entries", child.children.size());
         const std::string range = range_of(child);
         out += fmt::format("| `{}` | {} | {} | {} | {} |\n", key,
-                           cell(type_name(child) + (range.empty() ? "" : ", " + range)), cell(shown), cell(meaning(child)),
-                           cell(child.source));
+                           cell(type_name(child) + (range.empty() ? "" : ", " + range)), cell(shown),
+                           cell(meaning(child)), cell(child.source));
         const config_field* inner = &child;
         std::string inner_path = key;
         while (inner->type == field_type::list) {

@@ -29,8 +29,8 @@ struct config_field {
     std::string source; ///< of the default, "" if it needs none
     field_type type = field_type::section;
     bool optional = false;
-    std::string only;     ///< when it applies (key_rule::only); "": always
-    bool unused = false;  ///< and with the present values it does not
+    std::string only;    ///< when it applies (key_rule::only); "": always
+    bool unused = false; ///< and with the present values it does not
     bool present = true; ///< false: an optional without value; `value` and `children` then show a default one
     quantity_kind kind = quantity_kind::data_size; ///< of a quantity
     std::uint64_t largest = 0;                     ///< that the type of an integer holds
@@ -41,6 +41,7 @@ struct config_field {
     std::variant<std::monostate, bool, std::uint64_t, double, std::string> value;
     std::vector<config_field> children; ///< members of a section, entries of a list
     std::vector<config_field> element;  ///< of a list: exactly one, the type and the defaults of an entry
+    std::vector<config_field> example;  ///< of an absent optional: one or none, legal values to begin with
 };
 
 namespace config_detail {
@@ -59,6 +60,15 @@ inline void set_limits(config_field& field, const field_limits& limits)
         set_limits(entry, limits);
 }
 
+/// Whether a struct has `static T example()`: values to begin with where `T{}` is not legal, or has optionals that must
+/// not be zero.
+template <class T, class = void> struct has_example : std::false_type {
+};
+template <class T> struct has_example<T, std::void_t<decltype(T::example())>> : std::true_type {
+};
+/// Gives absent members the values that they have in `example`.
+void note_examples(config_field& section, const config_field& example);
+
 struct describing_visitor {
     std::vector<config_field>& fields;
 
@@ -75,6 +85,19 @@ struct describing_visitor {
     }
 };
 
+/// Of a struct, without examples.
+template <class T> config_field describe_fields(const T& value)
+{
+    config_field field;
+    describing_visitor visit{field.children};
+    T::fields(value, visit);
+    note_clock(field);
+    if constexpr (has_key_rules<T>::value)
+        for (const auto& rule : T::key_rules())
+            note_rule(field, rule.key, rule.only, !rule.applies(value));
+    return field;
+}
+
 template <class T> config_field describe_value(const T& value)
 {
     config_field field;
@@ -82,6 +105,9 @@ template <class T> config_field describe_value(const T& value)
         field = describe_value(value ? *value : typename T::value_type{});
         field.optional = true;
         field.present = value.has_value();
+        if constexpr (has_example<typename T::value_type>::value)
+            if (!field.present)
+                field.example.push_back(describe_fields(T::value_type::example()));
     } else if constexpr (is_vector<T>::value) {
         using element = typename T::value_type;
         field.type = field_type::list;
@@ -95,9 +121,9 @@ template <class T> config_field describe_value(const T& value)
     } else if constexpr (std::is_same_v<T, bool>) {
         field.type = field_type::boolean;
         field.value = value;
-    } else if constexpr (std::is_same_v<T, std::string>) {
+    } else if constexpr (std::is_base_of_v<std::string, T>) {
         field.type = field_type::text;
-        field.value = value;
+        field.value = std::string(value);
     } else if constexpr (std::is_same_v<T, double>) {
         field.type = field_type::real;
         field.value = value;
@@ -116,12 +142,9 @@ template <class T> config_field describe_value(const T& value)
         field.largest = std::numeric_limits<T>::max();
         field.value = static_cast<std::uint64_t>(value);
     } else if constexpr (has_fields<T>::value) {
-        describing_visitor visit{field.children};
-        T::fields(value, visit);
-        note_clock(field);
-        if constexpr (has_key_rules<T>::value)
-            for (const auto& rule : T::key_rules())
-                note_rule(field, rule.key, rule.only, !rule.applies(value));
+        field = describe_fields(value);
+        if constexpr (has_example<T>::value)
+            note_examples(field, describe_fields(T::example()));
     } else {
         static_assert(always_false<T>, "a config member of this type cannot be shown; see tlm/config_fields.h");
     }

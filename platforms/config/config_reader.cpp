@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <unordered_set>
 
 namespace weft {
@@ -246,6 +247,20 @@ bool config_reading::read_text(const yaml_node& node, const std::string& path, s
     return true;
 }
 
+bool config_reading::read_file_name(const yaml_node& node, const std::string& path, std::string& out)
+{
+    if (!read_text(node, path, out))
+        return false;
+    const std::string& file = document_.file_that_sets(path);
+    const std::size_t slash = file.rfind('/');
+    if (out.empty() || out.front() == '/' || slash == std::string::npos)
+        return true;
+    std::error_code error;
+    if (const std::string beside = file.substr(0, slash + 1) + out; std::filesystem::exists(beside, error))
+        out = beside;
+    return true;
+}
+
 bool config_reading::read_quantity(const yaml_node& node, const std::string& path, quantity_kind kind,
                                    std::uint64_t& out)
 {
@@ -292,8 +307,12 @@ bool config_reading::read_choice(const yaml_node& node, const std::string& path,
                                  std::size_t& out)
 {
     std::string list;
+    std::vector<std::string> offered;
     for (const auto& name : names)
-        list += (list.empty() ? "" : ", ") + name;
+        if (unlisted_.count(name) == 0) {
+            list += (list.empty() ? "" : ", ") + name;
+            offered.push_back(name);
+        }
     if (node.kind != yaml_kind::scalar || node.flagged)
         return refuse(node, path, "one of: " + list);
     const auto found = std::find(names.begin(), names.end(), node.text);
@@ -311,7 +330,7 @@ bool config_reading::read_choice(const yaml_node& node, const std::string& path,
         }
     }
     if (found == names.end()) {
-        const std::string meant = closest(node.text, names);
+        const std::string meant = closest(node.text, offered);
         add_problem(path, fmt::format("{} is not known here; {}legal values: {}", in_quotes(node.text),
                                       meant.empty() ? "" : "did you mean '" + meant + "'? ", list));
         return false;

@@ -38,6 +38,9 @@ public:
     {
     }
 
+    /// Values of choices that messages do not offer, although they are legal.
+    void leave_unlisted(const std::vector<std::string>& values) { unlisted_.insert(values.begin(), values.end()); }
+
     /// A problem at a key path of the document; `key_path` counts as not readable.
     void add_problem(const std::string& key_path, std::string message);
 
@@ -63,6 +66,9 @@ public:
     bool read_integer(const yaml_node& node, const std::string& path, std::uint64_t largest, std::uint64_t& out);
     bool read_real(const yaml_node& node, const std::string& path, double& out);
     bool read_text(const yaml_node& node, const std::string& path, std::string& out);
+    /// A name that is found from here on: in the folder of the file that has the key, or else as it stands, from the
+    /// present folder.
+    bool read_file_name(const yaml_node& node, const std::string& path, std::string& out);
     bool read_quantity(const yaml_node& node, const std::string& path, quantity_kind kind, std::uint64_t& out);
     /// Cycles, or a time where the clock is known: the nearest whole number of its cycles, with a warning where that is
     /// more than 1 % away. `clock_hz` 0: there is none.
@@ -77,6 +83,7 @@ private:
     const yaml_document& document_;
     std::vector<problem>& problems_;
     std::set<std::string> failed_;
+    std::set<std::string> unlisted_;
 };
 
 namespace config_detail {
@@ -169,6 +176,8 @@ template <class T> void read_value(config_reading& in, const yaml_node& node, co
             out = T(value);
     } else if constexpr (std::is_same_v<T, bool>) {
         in.read_bool(node, path, out);
+    } else if constexpr (std::is_same_v<T, file_name>) {
+        in.read_file_name(node, path, out);
     } else if constexpr (std::is_same_v<T, std::string>) {
         in.read_text(node, path, out);
     } else if constexpr (std::is_same_v<T, double>) {
@@ -232,14 +241,15 @@ template <class T> void validate_value(config_reading& in, const std::string& pa
 
 /// Reads a `C` from the document. Adds every problem (of the document, of the values, of validate()) to `problems`,
 /// sorted in the order of the file; the result is only meaningful when none of them is an error. `other_keys` are
-/// top-level keys that somebody else reads.
+/// top-level keys that somebody else reads, `unlisted` values of choices that no message offers.
 template <class C>
 C read_config(const yaml_document& document, std::vector<problem>& problems,
-              const std::vector<std::string>& other_keys = {})
+              const std::vector<std::string>& other_keys = {}, const std::vector<std::string>& unlisted = {})
 {
     C config{};
     problems.insert(problems.end(), document.problems().begin(), document.problems().end());
     config_reading in(document, problems);
+    in.leave_unlisted(unlisted);
     config_detail::read_fields(in, document.root(), {}, config, other_keys);
     config_detail::validate_value(in, {}, config);
     sort_problems(document, problems);

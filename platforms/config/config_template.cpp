@@ -55,13 +55,15 @@ public:
     lines section(const config_field& field, const std::string& path, bool live) const
     {
         lines out;
-        for (const config_field& child : field.children) {
+        for (const config_field& resolved : field.children) {
             if (!out.empty())
                 out.emplace_back();
+            const config_field child = with_example(resolved);
             const std::string child_path = join_path(path, child.name);
             const bool off = !child.present || (live && is_idle(child));
             describe(child, child_path, live && !off, out);
-            lines own = member(child, child_path, live && !off);
+            // What an example does not use is behind a '#' of its own.
+            lines own = member(child, child_path, !child.present || (live && !off));
             if (off)
                 for (std::string& line : own)
                     line.insert(0, "#");
@@ -71,6 +73,24 @@ public:
     }
 
 private:
+    /// A key that is not there, with values that it may begin with.
+    static config_field with_example(config_field field)
+    {
+        if (!field.present && field.type == field_type::quantity && field.limits.least > 0)
+            field.value = format_quantity(field.kind, field.limits.least);
+        if (!field.present && field.type == field_type::integer && field.limits.least > 0)
+            field.value = field.limits.least;
+        if (!field.present && field.type == field_type::real && field.limits.least_real > 0)
+            field.value = field.limits.least_real;
+        if (field.example.empty())
+            return field;
+        const config_field example = std::move(field.example.front());
+        field.example.clear();
+        field.value = example.value;
+        field.children = example.children;
+        return field;
+    }
+
     /// Nothing uses it, or nothing that is in it.
     static bool is_idle(const config_field& field)
     {

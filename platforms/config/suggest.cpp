@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t k_longest_word = 64; // longer words are not typing errors; keeps the table small
 
+constexpr std::size_t k_shortest_beginning = 3;
+
 std::string folded(std::string_view word)
 {
     std::string out(word);
@@ -59,7 +61,12 @@ std::string closest(std::string_view word, const std::vector<std::string>& candi
             best_distance = distance;
         }
     }
-    return best;
+    if (!best.empty() || wanted.size() < k_shortest_beginning)
+        return best;
+    for (const auto& candidate : candidates) // the first part of a name: "ring" of ring_1d
+        if (folded(candidate).compare(0, wanted.size() + 1, wanted + "_") == 0)
+            return candidate;
+    return {};
 }
 
 std::string suggestion(std::string_view word, const std::vector<std::string>& candidates)

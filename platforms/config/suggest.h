@@ -10,8 +10,8 @@
 
 namespace weft {
 
-/// The candidate that `word` was most likely meant to be (edit distance with swapped neighbours as one edit, case and
-/// '-' for '_' for free, at most a third of the word wrong), or "" when none is close. Ties: the first candidate.
+/// The candidate that `word` was most likely meant as: the nearest by typing errors (swapped neighbours are one, case
+/// and '-' for '_' none, at most a third of the word), else the first that goes on behind it with '_', or "".
 std::string closest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// "did you mean 'link_rate'?", or "legal here: 'a', 'b', 'c'" when nothing is close.

@@ -161,7 +161,9 @@ public:
     void OnNull(const YAML::Mark& mark, YAML::anchor_t anchor) override
     {
         check_anchor(mark, anchor);
-        attach(node_at(yaml_kind::empty, null_position(mark)));
+        yaml_node node = node_at(yaml_kind::empty, null_position(mark));
+        node.is_null = is_written(mark);
+        attach(std::move(node));
     }
 
     void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override
@@ -251,12 +253,22 @@ private:
         return node;
     }
 
+    /// Whether the empty value at this mark stands there as null or ~. What follows a value that is not there is a key,
+    /// which may begin with the same letter.
+    bool is_written(const YAML::Mark& mark) const
+    {
+        const std::string_view rest = std::string_view(text_).substr(
+            std::min(static_cast<std::size_t>(std::max(mark.pos, 0)), text_.size()));
+        const std::string_view word = rest.substr(0, rest.find_first_of(" \r\n\t,]}"));
+        return word == "~" || word == "null" || word == "Null" || word == "NULL";
+    }
+
     /// A value that is not there has the mark of what follows it, perhaps lines later: point at the text before it.
     YAML::Mark null_position(YAML::Mark mark) const
     {
-        const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
-        if (at < text_.size() && (text_[at] == '~' || text_[at] == 'n' || text_[at] == 'N'))
+        if (is_written(mark))
             return mark;
+        const auto at = static_cast<std::size_t>(std::max(mark.pos, 0));
         std::size_t end = text_.find_last_not_of(" \r\n", at == 0 ? 0 : std::min(at, text_.size()) - 1);
         if (at == 0 || end == std::string::npos)
             return mark;
@@ -532,8 +544,9 @@ void yaml_document::apply_overrides(const std::vector<std::string>& assignments)
 
 void yaml_document::leave_out(const std::string& key)
 {
-    root_.entries.erase(std::remove_if(root_.entries.begin(), root_.entries.end(), [&](const yaml_entry& e) { return e.key == key; }),
-                        root_.entries.end());
+    root_.entries.erase(
+        std::remove_if(root_.entries.begin(), root_.entries.end(), [&](const yaml_entry& e) { return e.key == key; }),
+        root_.entries.end());
 }
 
 void yaml_document::apply(const std::string& assignment, std::vector<problem>& problems)

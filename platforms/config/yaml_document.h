@@ -27,6 +27,7 @@ struct yaml_node {
     bool quoted = false;             ///< scalar written in quotes or as a block: text, never a number or a switch
     bool flagged = false;            ///< a problem of the document already stands for it; say nothing more
     bool from_override = false;      ///< came from --set
+    bool is_null = false;            ///< empty, and written so: null or ~
     int line = 0;                    ///< of the value, counts from 1
     int column = 0;                  ///< in bytes, counts from 1
     std::uint16_t file = 0;          ///< where it stands, in yaml_document::files()

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <system_error>
 
 namespace weft {
@@ -29,13 +30,16 @@ void mark_file(yaml_node& node, std::uint16_t file)
     }
 }
 
-/// Puts `over` over `base`: sections key by key, everything else as a whole.
+/// Puts `over` over `base`: sections key by key, everything else as a whole. A null takes the key of `base` away, and
+/// stays where there is none: it may be meant for a file further below.
 void lay_over(yaml_node& base, yaml_node&& over)
 {
     for (yaml_entry& entry : over.entries) {
         yaml_entry* const below = find_entry(base, entry.key);
         if (below == nullptr) {
             base.entries.push_back(std::move(entry));
+        } else if (entry.value.is_null && !below->value.is_null) {
+            base.entries.erase(base.entries.begin() + (below - base.entries.data()));
         } else if (below->value.kind != yaml_kind::map || entry.value.kind != yaml_kind::map) {
             *below = std::move(entry);
         } else { // what is told about the section points at the upper file
@@ -83,6 +87,8 @@ public:
     {
         open_.push_back(identity_of(document_.file_name()));
         resolve(document_.root_);
+        if (document_.files_.size() > 1)
+            refuse_nulls(document_.root_, "");
         throw_if_errors(problems_);
     }
 
@@ -112,8 +118,36 @@ private:
             }
             lay_over(below, std::move(all));
         }
+        refuse_other_platform(below, root);
         lay_over(below, std::move(root));
         root = std::move(below);
+    }
+
+    /// One sentence in place of one for each key that the other platform does not have.
+    void refuse_other_platform(const yaml_node& below, const yaml_node& root)
+    {
+        const yaml_entry* const base = below.find(k_platform_key);
+        const yaml_entry* const own = root.find(k_platform_key);
+        if (base == nullptr || own == nullptr || base->value.kind != yaml_kind::scalar ||
+            own->value.kind != yaml_kind::scalar || base->value.text == own->value.text)
+            return;
+        problems_.push_back({severity::error, document_.position_of_key(*own), k_platform_key,
+                             fmt::format("is {}, but {}, which lies below this file, is for {}; a variant stays on the "
+                                         "platform of what it extends.",
+                                         own->value.text, document_.files_[base->file].name, base->value.text)});
+    }
+
+    /// Of nulls that have found nothing to take away.
+    void refuse_nulls(const yaml_node& map, const std::string& path)
+    {
+        for (const yaml_entry& entry : map.entries) {
+            const std::string key = join_path(path, key_in_path(entry.key));
+            if (entry.value.is_null)
+                problems_.push_back({severity::error, document_.position_of_key(entry), key,
+                                     "null takes away a key that a file below sets, and none sets this one; leave the "
+                                     "line out."});
+            refuse_nulls(entry.value, key);
+        }
     }
 
     static std::optional<yaml_node> take(yaml_node& root, const char* key)
@@ -182,12 +216,16 @@ private:
                 complain(name, key, fmt::format("{}: {}{}", path, p.message, near_file(path)));
             return nothing;
         }
-        const auto index = static_cast<std::uint16_t>(document_.files_.size());
-        document_.files_.push_back({path, text}); // first: messages show its lines even where it is no YAML
+        // A part of two parts is read twice and is one file.
+        const auto [known, is_new] = index_of_.emplace(identity, static_cast<std::uint16_t>(document_.files_.size()));
+        const std::uint16_t index = known->second;
+        if (is_new)
+            document_.files_.push_back({path, text}); // first: messages show its lines even where it is no YAML
         try {
             yaml_document layer = yaml_document::parse(std::move(text), path);
             document_.files_[index].text = layer.source();
-            document_.problems_.insert(document_.problems_.end(), layer.problems_.begin(), layer.problems_.end());
+            if (is_new)
+                document_.problems_.insert(document_.problems_.end(), layer.problems_.begin(), layer.problems_.end());
             yaml_node root = std::move(layer.root_);
             mark_file(root, index);
             open_.push_back(identity);
@@ -208,6 +246,8 @@ private:
             const yaml_entry* const other = earlier.find(entry.key);
             if (other == nullptr)
                 continue;
+            if (other->file == entry.file && other->line == entry.line && other->column == entry.column)
+                continue; // of one part that both include
             const std::string key = join_path(path, entry.key);
             if (other->value.kind == yaml_kind::map && entry.value.kind == yaml_kind::map)
                 refuse_common_keys(other->value, entry.value, key, name);
@@ -228,6 +268,7 @@ private:
 
     yaml_document& document_;
     std::vector<problem> problems_;
+    std::map<std::string, std::uint16_t> index_of_; ///< in the document's files, by identity
     std::vector<std::string> open_; ///< identities of the files that are being read, the outermost first
 };
 

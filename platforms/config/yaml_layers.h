@@ -7,9 +7,10 @@
 //   include: [slow_links.yaml, small_hbm.yaml]  parts that several files share; one name alone needs no brackets
 //
 // Names are relative to the folder of the file that has them. Parts lie over the extended file, and the file itself
-// over both: section by section, key by key; a list or a value replaces what stood there as a whole. Two parts must not
-// set the same key. Extended and included files may do the same in turn, 16 deep and 64 files together. Every value
-// keeps its own place: messages and `weft check FILE --resolved` name the file and line that set it.
+// over both: section by section, key by key; a list or a value replaces what stood there as a whole, and null takes the
+// key away. Two parts must not set the same key, unless they have it from the same part. Extended and included files
+// may do the same in turn, 16 deep and 64 files together. Every value keeps its own place: messages and `weft check
+// FILE --resolved` name the file and line that set it.
 //
 // yaml_document::read_layers() does it.
 #pragma once
@@ -19,9 +20,10 @@
 
 namespace weft {
 
+inline constexpr const char* k_platform_key = "platform";
 inline constexpr const char* k_extends_key = "extends";
 inline constexpr const char* k_include_key = "include";
 /// What stands at the top of a platform file beside its configuration.
-inline const std::vector<std::string> k_platform_file_keys = {"platform", k_extends_key, k_include_key};
+inline const std::vector<std::string> k_platform_file_keys = {k_platform_key, k_extends_key, k_include_key};
 
 } // namespace weft

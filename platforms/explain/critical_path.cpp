@@ -34,9 +34,11 @@ constexpr path_cause_row k_rows[k_path_causes] = {
     {"propagation", "propagation", "flight on wires"},
     {"router", "propagation", "pipelines of routers"},
     {"controller", "queueing", "controllers between chip and fabric, their queues included"},
-    {"CCU", "compute", "collective communication units: microcode, slices, sums"},
+    {"CCU", "compute", "collective communication units: microcode, slices, sums",
+     "the path takes what came last, which need not be what an instruction waited for"},
     {"sync", "propagation", "sync wires, after the last rank has arrived"},
-    {"NIC", "DMA", "network cards and their rings, with what cores do between a frame and the next one of its slot"},
+    {"NIC", "DMA", "network cards and their rings, with what cores do between a frame and the next one of its slot",
+     "work of cores between two frames of a slot is in it, and so are other cores of the chip"},
     {"switch", "compute", "a switch that sums"},
     {"unknown", "unknown", "not followed further"},
 };

@@ -41,6 +41,7 @@ struct path_cause_row {
     const char* name;
     const char* group; ///< which of the words of "where the time went"
     const char* meaning;
+    const char* approximate = ""; ///< what the path cannot tell apart there; its time is exact all the same
 };
 /// By number.
 const path_cause_row& row_of(path_cause cause);

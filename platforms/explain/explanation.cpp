@@ -120,6 +120,8 @@ json to_json(const critical_path& path)
              {"share",
               path.time_ps() == 0 ? 0 : static_cast<double>(by_cause[c]) / static_cast<double>(path.time_ps())},
              {"where", std::move(where)}});
+        if (*row.approximate != '\0')
+            j["causes"].back()["approximate"] = row.approximate;
     }
     j["path"] = json::array();
     for (const path_part& p : path.parts)
@@ -165,6 +167,10 @@ std::string path_text(const json& all)
             trains);
     if (all.contains("note"))
         out << "Note: " << all.at("note").get<std::string>() << ".\n";
+    for (const json& c : causes)
+        if (c.contains("approximate"))
+            out << fmt::format("Approximate: {} {:.1f} %: {}. Its time is exact.\n", c.at("cause").get<std::string>(),
+                               100 * c.at("share").get<double>(), c.at("approximate").get<std::string>());
     out << bound_sentence(all) << "\n";
     std::vector<std::vector<std::string>> lines{{"cause", "time(us)", "share(%)", "most of it(us)"}};
     std::uint64_t sum_ps = 0;

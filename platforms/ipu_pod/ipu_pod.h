@@ -276,6 +276,7 @@ struct ipu_config : chip_sections<ipu_core_config, ipu_bus_config, ipu_memory_co
 
 struct ipu_pod_config {
     static constexpr const char* k_platform = "ipu_pod";
+    static constexpr std::uint32_t k_algorithm_traits = abi::traits::of_replicas; ///< beside algorithms of any machine
     run_config run;
     ipu_pod_shape_config pod;
     ipu_link_config ipu_link;

@@ -111,6 +111,17 @@ std::optional<abi::algorithm> choice_without_table(const platform& machine, cons
     return is_auto(chosen) ? std::nullopt : std::optional(chosen);
 }
 
+std::vector<std::string> algorithms_for_others(std::uint32_t traits)
+{
+    constexpr std::uint32_t k_of_machines =
+        abi::traits::by_switch | abi::traits::on_devices | abi::traits::of_replicas | abi::traits::by_ccu;
+    std::vector<std::string> names;
+    for (const abi::algorithm_row& row : abi::k_algorithm_rows)
+        if ((row.traits & k_of_machines & ~traits) != 0)
+            names.emplace_back(row.name);
+    return names;
+}
+
 std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned)
 {
     std::vector<config_problem> problems;

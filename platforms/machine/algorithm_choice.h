@@ -9,12 +9,16 @@
 #include "platforms/workload/tuning_table.h"
 
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace weft {
 
 /// What `auto` takes on `machine` without a table; nothing where there is no range of the maker and no prediction.
 std::optional<abi::algorithm> choice_without_table(const platform& machine, const collective_case& c);
+
+/// Names of algorithms that no machine with these traits (abi::traits, of a class of machines) can run.
+std::vector<std::string> algorithms_for_others(std::uint32_t traits);
 
 /// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the
 /// collective. `tuned` is the table that `run.tuning` names, or nullptr; where it has a case, it decides.

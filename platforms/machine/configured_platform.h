@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -80,6 +81,14 @@ private:
     mutable std::shared_ptr<const Routing> routing_;
 };
 
+/// What machines of `Config` have beside algorithms of any machine: `k_algorithm_traits`, which may be left out.
+template <class Config, class = void> struct algorithm_traits_of : std::integral_constant<std::uint32_t, 0> {
+};
+template <class Config>
+struct algorithm_traits_of<Config, std::void_t<decltype(Config::k_algorithm_traits)>>
+    : std::integral_constant<std::uint32_t, Config::k_algorithm_traits> {
+};
+
 /// platform_info::read of a platform that is made from its configuration.
 template <class Configured>
 std::unique_ptr<platform> read_platform(const yaml_document& document, std::vector<problem>& problems)
@@ -90,13 +99,13 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
                            [](const problem& p) { return p.level == severity::error; });
     };
     const std::size_t before_reading = problems.size();
-    config_type config = read_config<config_type>(document, problems, k_platform_file_keys);
+    config_type config = read_config<config_type>(document, problems, k_platform_file_keys,
+                                                   algorithms_for_others(algorithm_traits_of<config_type>::value));
     const std::size_t after_reading = problems.size();
     if (has_errors())
         return nullptr;
     auto made = std::make_unique<Configured>(std::move(config));
-    if (std::string& file = made->config().run.routing; !file.empty()) {
-        file = path_as_meant(document.file_that_sets("routing"), file);
+    if (!made->run().routing.empty()) {
         try {
             if (const std::string refusal = made->routing().problem(); !refusal.empty())
                 add_problem(document, problems, "routing", refusal);

@@ -7,17 +7,8 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
-#include <unistd.h>
 
 namespace weft {
-
-std::string path_as_meant(const std::string& file, const std::string& path)
-{
-    const std::size_t slash = file.rfind('/');
-    const std::string beside =
-        path.front() == '/' || slash == std::string::npos ? path : file.substr(0, slash + 1) + path;
-    return access(beside.c_str(), F_OK) == 0 ? beside : path;
-}
 
 void check_named_file(const std::string& file)
 {
@@ -38,11 +29,11 @@ void add_problems_of_file(const yaml_document& document, std::vector<problem>& p
             problems.push_back(p);
 }
 
-std::optional<tuning_table> find_tuning(const yaml_document& document, std::vector<problem>& problems, run_config& run)
+std::optional<tuning_table> find_tuning(const yaml_document& document, std::vector<problem>& problems,
+                                        const run_config& run)
 {
     if (run.tuning.empty())
         return std::nullopt;
-    run.tuning = path_as_meant(document.file_that_sets("tuning"), run.tuning);
     try {
         check_named_file(run.tuning);
         return read_tuning_table(run.tuning);

@@ -13,9 +13,6 @@
 
 namespace weft {
 
-/// A path in a file is meant from the folder of that file, or else from the present one.
-std::string path_as_meant(const std::string& file, const std::string& path);
-
 /// Throws user_error, as the rest of a sentence on the key, where there is no file that can be read.
 void check_named_file(const std::string& file);
 
@@ -23,8 +20,9 @@ void check_named_file(const std::string& file);
 void add_problems_of_file(const yaml_document& document, std::vector<problem>& problems, const std::string& key,
                           const user_error& found);
 
-/// The table that `run.tuning` names, whose path is then as meant; nothing where it names none or a bad one.
-std::optional<tuning_table> find_tuning(const yaml_document& document, std::vector<problem>& problems, run_config& run);
+/// The table that `run.tuning` names; nothing where it names none or a bad one.
+std::optional<tuning_table> find_tuning(const yaml_document& document, std::vector<problem>& problems,
+                                        const run_config& run);
 /// Warns where the table was made for another machine than `made`.
 void compare_machines(const yaml_document& document, std::vector<problem>& problems, const tuning_table& table,
                       const platform& made);

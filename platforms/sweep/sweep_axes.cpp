@@ -54,6 +54,20 @@ std::size_t index_of(result_axis& axis, const sweep_axis_value& value)
     return axis.values.size() - 1;
 }
 
+/// "all_reduce ring_1d, number 2 in the workload": of rows that differ in nothing that a result tells. Operation and
+/// algorithm are named where no other axis does.
+void name_entries(placed_results& all)
+{
+    std::string what;
+    for (const char* name : {"op", "algorithm"})
+        if (const result_axis& axis = all.axes[*all.axis(name)]; axis.values.size() == 1)
+            what += axis.values.front().text + " ";
+    if (!what.empty())
+        what.replace(what.size() - 1, 1, ", ");
+    for (sweep_axis_value& v : all.axes.back().values)
+        v.text = fmt::format("{}number {} in the workload", what, v.text);
+}
+
 /// Numbers in ascending order, and the places of results with them.
 void sort_axis(placed_results& all, std::size_t a)
 {
@@ -131,10 +145,11 @@ placed_results place_results(const sweep_report& report)
             const auto same = std::count_if(
                 all.results.begin() + static_cast<std::ptrdiff_t>(first), all.results.end(),
                 [&](const placed_result& o) { return std::equal(r.at.begin(), r.at.end(), o.at.begin()); });
-            r.at.push_back(index_of(all.axes.back(), {fmt::format("entry {}", same + 1), std::nullopt}));
+            r.at.push_back(index_of(all.axes.back(), {std::to_string(same + 1), std::nullopt}));
             all.results.push_back(std::move(r));
         }
     }
+    name_entries(all);
     for (std::size_t a = 0; a < all.axes.size(); ++a)
         sort_axis(all, a);
     return all;

@@ -229,6 +229,7 @@ struct switchml_worker_config : chip_sections<server_core_config, server_bus_con
 
 struct switchml_config {
     static constexpr const char* k_platform = "switchml";
+    static constexpr std::uint32_t k_algorithm_traits = abi::traits::by_switch; ///< beside algorithms of any machine
     static constexpr std::uint32_t k_most_workers = 4096;
 
     run_config run;

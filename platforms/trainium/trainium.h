@@ -204,6 +204,7 @@ struct trainium_chip_config : chip_sections<trainium_core_config, trainium_bus_c
 
 struct trainium_config {
     static constexpr const char* k_platform = "trainium";
+    static constexpr std::uint32_t k_algorithm_traits = abi::traits::on_devices; ///< beside algorithms of any machine
     run_config run;
     trainium_node_config node;
     neuronlink_config neuronlink;

@@ -104,6 +104,7 @@ struct npu_config : chip_sections<npu_core_config, bus_config, npu_memory_config
 
 struct ub_mesh_config {
     static constexpr const char* k_platform = "ub_mesh";
+    static constexpr std::uint32_t k_algorithm_traits = abi::traits::by_ccu; ///< beside algorithms of any machine
     run_config run;
     ub_shape mesh;
     ub_cables cables;
@@ -112,7 +113,7 @@ struct ub_mesh_config {
     ub_cpu_config cpu;
     dcn_config nic;
     ub_faults_config faults;
-    std::string prices;
+    file_name prices;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {

@@ -121,8 +121,6 @@ private:
     /// Whether prices were read.
     bool find_prices(const yaml_document& document, std::vector<problem>& problems)
     {
-        // From here on as weft finds it, so that the resolved configuration is a file that works.
-        config_.prices = path_as_meant(document.file_that_sets("prices"), config_.prices);
         const std::size_t before = problems.size();
         try {
             prices_ = read_prices(config_.prices, problems);

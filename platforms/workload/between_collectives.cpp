@@ -46,6 +46,8 @@ bool collective_host::may_wait_on(wait_bound::counts what)
 void collective_host::fail_between_collectives(const std::string& why)
 {
     end_ps_ = kernel_now_ps();
+    // Who stops a run that works asks where it is, not what waits for what.
+    const std::string blocked = stop_requested() ? "" : who_waits();
     switch (waits_) {
     case host_wait::boot:
         outcome_.failure = fmt::format("{}, while ranks boot: {} of {} do not wait for a command yet.{}{}", why,
@@ -58,8 +60,8 @@ void collective_host::fail_between_collectives(const std::string& why)
                         "rest.{}{}",
                         why, picture_.stopped_cores(), who_waits());
         break;
-    case host_wait::compute: outcome_.failure = why + ", while a training step computes." + who_waits(); break;
-    case host_wait::hosts: outcome_.failure = fmt::format("{}, while {}.{}", why, machine_.hosts()->progress(), who_waits()); break;
+    case host_wait::compute: outcome_.failure = why + ", while a training step computes." + blocked; break;
+    case host_wait::hosts: outcome_.failure = fmt::format("{}, while {}.{}", why, machine_.hosts()->progress(), blocked); break;
     case host_wait::nothing: outcome_.failure = why + ", between two collectives."; break;
     }
 }

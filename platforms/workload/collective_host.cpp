@@ -121,10 +121,9 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
 bool collective_host::carry_out(const placed_case& placed, const abi::command& command, const rank_groups& groups)
 {
     answers_ = 0;
-    now_ = under_way{placed, kernel_now_ps(), {}, {}, 0};
+    now_ = under_way{placed, kernel_now_ps(), {}, {}, 0, traffic_so_far(machine_), 0, 0};
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
     const bool recovers = machine_.recovers(placed.what);
-    const std::uint64_t traffic_before = traffic_so_far(machine_);
     bound_.begin(work(), wait_bound::counts::engines);
     post(command, groups);
     interrupted_ = is_interrupted();
@@ -132,7 +131,7 @@ bool collective_host::carry_out(const placed_case& placed, const abi::command& c
         now_.reset();
         return false;
     }
-    if (!await_answers(recovers, traffic_before))
+    if (!await_answers(recovers))
         return false;
 
     const std::string failed = picture_.failed_ranks(command.sequence, placed.what.algo);
@@ -209,7 +208,7 @@ void collective_host::on_done(std::uint32_t rank, std::uint32_t sequence)
 
 /// True when the time has come to look at what the ranks have answered. `recovers`: a machine that stands still may go
 /// on.
-bool collective_host::await_answers(bool recovers, std::uint64_t traffic_before)
+bool collective_host::await_answers(bool recovers)
 {
     const double traffic_expected = std::max(1.0, expected_traffic(now_->placed.what, ranks()));
     while (answers_ < ranks()) {
@@ -240,8 +239,12 @@ bool collective_host::await_answers(bool recovers, std::uint64_t traffic_before)
             const std::uint64_t rest_ps = interrupted_at_ps() - std::min(interrupted_at_ps(), kernel_now_ps());
             sc_core::wait(sc_time_from_ps(std::min(config_.firmware_timeout.value(), rest_ps)), all_answered_);
         }
+        if (const std::uint64_t traffic = traffic_so_far(machine_); traffic != now_->traffic_seen) {
+            now_->traffic_seen = traffic;
+            now_->moved_ps = kernel_now_ps();
+        }
         if (observer_ != nullptr)
-            observer_->on_progress(static_cast<double>(traffic_so_far(machine_) - traffic_before) / traffic_expected);
+            observer_->on_progress(static_cast<double>(now_->traffic_seen - now_->traffic_before) / traffic_expected);
     }
     return true;
 }
@@ -344,7 +347,22 @@ void collective_host::note_stop()
     }
     note_failure(fmt::format("{}: {} was under way, and {} of {} ranks have not answered.{}{}", why,
                              name_of_case(now_->placed.what), ranks() - answers_, ranks(), picture_.stopped_cores(),
-                             who_waits()));
+                             where_it_is()));
+}
+
+/// Of a collective that is stopped from outside. What waits for what is a finding only where nothing moves.
+std::string collective_host::where_it_is()
+{
+    const std::uint64_t traffic = traffic_so_far(machine_), now_ps = kernel_now_ps();
+    const bool moves = traffic != now_->traffic_seen || now_ps - now_->moved_ps <= 2 * k_look_ps;
+    if (!moves || !now_->picture.empty())
+        return fmt::format(" Nothing has arrived anywhere since {}.{}",
+                           rounded_text(duration(std::max(now_->moved_ps, now_->start_ps))), who_waits());
+    const double share = static_cast<double>(traffic - now_->traffic_before) /
+                         std::max(1.0, expected_traffic(now_->placed.what, ranks()));
+    return fmt::format(" It was working: in {}, about {:.0f} % of its bytes have arrived.{}",
+                       rounded_text(duration(now_ps - now_->start_ps)), 100 * std::min(1.0, share),
+                       picture_.what_cores_do(answers()));
 }
 
 /// What one group of ranks has completed is a result, although another has not.

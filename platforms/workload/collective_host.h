@@ -101,6 +101,9 @@ private:
         answer_times answer_ps; ///< by rank
         std::string picture;    ///< of who waits for what; "" until nothing can move any more
         std::uint64_t picture_ps = 0;
+        std::uint64_t traffic_before = 0; ///< bytes that had arrived anywhere when it began
+        std::uint64_t traffic_seen = 0;   ///< at the last look
+        std::uint64_t moved_ps = 0;       ///< last look that saw more than the one before
     };
 
     std::uint64_t interrupted_at_ps() const
@@ -126,7 +129,8 @@ private:
     bool carry_out(const placed_case& placed, const abi::command& command, const rank_groups& groups);
     abi::command command_for(const placed_case& placed, std::uint64_t chunk_bytes);
     void post(const abi::command& command, const rank_groups& groups);
-    bool await_answers(bool recovers, std::uint64_t traffic_before);
+    bool await_answers(bool recovers);
+    std::string where_it_is();
     bool firmware_stopped();
     bool firmware_loops();
     bool firmware_polls_instead_of_booting() const;

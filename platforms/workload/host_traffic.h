@@ -69,6 +69,12 @@ struct checkpoint_config {
     nic_choice nics = nic_choice::all;
     data_size message = data_size(256 << 10);
 
+    static checkpoint_config example()
+    {
+        checkpoint_config c;
+        c.state = data_size(64 << 20);
+        return c;
+    }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("state", self.state, "Bytes of one NPU: weights, optimiser, what a restart needs", k_user_choice,
@@ -95,6 +101,12 @@ struct host_config {
     std::optional<checkpoint_config> checkpoint;
     bool compare = true;
 
+    static host_config example()
+    {
+        host_config c;
+        c.checkpoint = checkpoint_config::example();
+        return c;
+    }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("traffic", self.traffic, "Messages between NPUs and CPUs while collectives and training steps run", k_user_choice);

@@ -124,8 +124,8 @@ struct run_config {
     duration firmware_timeout = duration(100'000'000'000);
     duration time_limit = duration(100'000'000'000'000);
     case_start cases = case_start::independent;
-    std::string routing;
-    std::string tuning;
+    file_name routing;
+    file_name tuning;
     std::vector<collective_spec> workload;
     std::optional<training_step_config> training_step;
     std::optional<host_config> host; ///< a key of platforms that have hosts, which show it themselves

@@ -164,6 +164,12 @@ struct step_pipeline {
     data_size activations = data_size(0);
     bandwidth rate = bandwidth(652'800'000'000);
 
+    static step_pipeline example()
+    {
+        step_pipeline c;
+        c.largest_stage = 0.5;
+        return c;
+    }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("stages", self.stages, "Ranks of a replica, one behind the other: as pod.replica_size", k_user_choice,
@@ -237,6 +243,17 @@ struct training_step_config {
     std::vector<gradient_group> groups;
     std::vector<step_exchange> exchanges;
 
+    static training_step_config example()
+    {
+        training_step_config c;
+        c.compute = duration(40'000'000'000);
+        c.algorithm = k_auto_algorithm;
+        c.groups.resize(2);
+        for (gradient_group& group : c.groups)
+            group.bytes = data_size(25'000'000);
+        c.groups.front().ready = 0.5;
+        return c;
+    }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("steps", self.steps, "Steps to run", k_user_choice, between(1, k_most_steps));

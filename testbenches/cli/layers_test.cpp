@@ -145,9 +145,13 @@ TEST_CASE("names that lead nowhere or in circles or to files that contradict eac
     sh.write("base/parts/memory.yaml", "ici: {link_rate: 50 GB/s}\n");
     refused("extends: base/pod.yaml\ninclude: [base/parts/slow.yaml, base/parts/memory.yaml]\n",
             "base/parts/memory.yaml:1:7: error: ici.link_rate: is set by base/parts/slow.yaml:2, too");
-    // What both set is right where the file itself has the last word on nothing else: the same part twice.
-    refused("extends: base/pod.yaml\ninclude: [base/parts/slow.yaml, base/parts/slow.yaml]\n",
-            "must not set the same key");
+    refused(
+        "platform: switchml\nextends: base/pod.yaml\nmesh: {rows: 2}\n",
+        "wrong.yaml:1:1: error: platform: is switchml, but base/pod.yaml, which lies below this file, is for tpu_v3; a "
+        "variant stays on the platform of what it extends.\n    platform: switchml\n    ^\nwrong.yaml: 1 error;");
+    refused("extends: base/pod.yaml\nici: {flit: null}\n",
+            "wrong.yaml:2:7: error: ici.flit: null takes away a key that a file below sets, and none sets this one");
+    refused("extends: base/pod.yaml\nici:\n  link_rate:\n", "ici.link_rate: has no value");
     sh.write("a.yaml", "include: b.yaml\n");
     sh.write("b.yaml", "include: a.yaml\n");
     refused("extends: a.yaml\n",
@@ -161,6 +165,50 @@ TEST_CASE("names that lead nowhere or in circles or to files that contradict eac
     CHECK(has(set.err, "--set: error: include: is read before"));
 }
 
+TEST_CASE("null takes a key of a file below away")
+{
+    const layered_files sh;
+    const auto defaults = sh.resolved("base/pod.yaml --set ici.virtual_lanes=2");
+    for (const std::string null : {"null", "~"}) {
+        sh.write("less.yaml",
+                 "extends: base/pod.yaml\nici: {virtual_lanes: " + null + "}\nmesh:\n  rows: " + null + "\n");
+        const std::string all = sh.resolved("less.yaml");
+        CHECK(has(line_of(all, "virtual_lanes"), "default, source: "));
+        CHECK(has(line_of(all, "rows"), "; default"));
+        CHECK_FALSE(has(all, "set by less.yaml"));
+    }
+    // A whole section, by a part; and of a file that an extended file extends.
+    sh.write("part.yaml", "ici: null\n");
+    sh.write("less.yaml", "extends: base/pod.yaml\ninclude: part.yaml\n");
+    sh.write("least.yaml", "extends: less.yaml\nname: null\nmesh: {cols: null}\n");
+    const std::string all = sh.resolved("least.yaml");
+    CHECK_FALSE(has(all.substr(all.find("\nici:")), "set by base/pod.yaml:6"));
+    CHECK(has(line_of(all, "cols"), "; default"));
+    CHECK(has(line_of(all, "rows"), "set by base/pod.yaml:3"));
+}
+
+TEST_CASE("parts that include one part have its keys once")
+{
+    const layered_files sh;
+    sh.write("common.yaml", "ici: {link_rate: 40 GB/s}\n");
+    sh.write("a.yaml", "include: common.yaml\nchip: {hbm: {rate: 450 GB/s}}\n");
+    sh.write("b.yaml", "include: ./common.yaml\nmesh: {rows: 2}\n");
+    sh.write("both.yaml", "extends: base/pod.yaml\ninclude: [a.yaml, b.yaml, b.yaml]\n");
+    const std::string all = sh.resolved("both.yaml");
+    CHECK(has(line_of(all, "link_rate"), "set by common.yaml:1"));
+    CHECK(has(line_of(all, "rows"), "set by b.yaml:2"));
+    // A part that has changed what it includes does contradict another one that has not.
+    sh.write("b.yaml", "include: common.yaml\nici: {link_rate: 50 GB/s}\n");
+    const shell_result r = sh.run("$weft check both.yaml");
+    CHECK(r.exit_code == 2);
+    CHECK(has(r.err, "ici.link_rate: is set by common.yaml:1, too"));
+    // Mistakes in it are told once.
+    sh.write("common.yaml", "ici: {link_rate: 40 GB/s}\nici: {}\n");
+    sh.write("b.yaml", "include: common.yaml\n");
+    const shell_result twice = sh.run("$weft check both.yaml");
+    CHECK(has(twice.err, "both.yaml: 1 error;"));
+}
+
 TEST_CASE("a file that a base file names is looked for beside that one and parts are no place for outputs")
 {
     const layered_files sh;
@@ -169,6 +217,16 @@ TEST_CASE("a file that a base file names is looked for beside that one and parts
     sh.write("variant.yaml", "extends: base/routed.yaml\nname: v\n");
     CHECK(sh.run("$weft check variant.yaml").exit_code == 0);
     CHECK(has(sh.resolved("variant.yaml"), "routing: base/routes.txt"));
+    // Firmware is looked for in the same way, there first, then in the present folder.
+    sh.write("base/elf.yaml", "extends: pod.yaml\nchip: {core: {model: rv64, elf: fw.elf}}\n");
+    sh.write("base/fw.elf", "no program");
+    CHECK(has(sh.run("$weft check base/elf.yaml").err, "names 'base/fw.elf', which is no ELF file"));
+    REQUIRE(sh.run("mv base/fw.elf fw.elf").exit_code == 0);
+    CHECK(has(sh.run("$weft check base/elf.yaml").err, "names 'fw.elf', which is no ELF file"));
+    REQUIRE(sh.run("rm fw.elf").exit_code == 0);
+    CHECK(has(
+        sh.run("$weft check base/elf.yaml").err,
+        "names 'fw.elf', which cannot be read: No such file or directory. It is looked for in the folder of the file"));
     const shell_result over = sh.run("$weft run variant.yaml --json base/pod.yaml");
     CHECK(over.exit_code == 2);
     CHECK(has(over.err, "base/pod.yaml"));

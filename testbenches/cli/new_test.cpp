@@ -27,7 +27,71 @@ std::string keys_of(const std::string& yaml)
     return keys;
 }
 
+using text_lines = std::vector<std::string>;
+
+/// Lines of a key behind '#', with the section that it begins.
+struct hidden_key {
+    std::size_t begin = 0, end = 0;
+    std::string indent;
+};
+
+std::vector<hidden_key> hidden_keys(const text_lines& lines, std::size_t begin, std::size_t end)
+{
+    std::vector<hidden_key> found;
+    for (std::size_t i = begin; i < end; ++i) {
+        const std::string& line = lines[i];
+        const std::size_t hash = line.find_first_not_of(' ');
+        if (hash == std::string::npos || line[hash] != '#' || hash + 1 == line.size() || line[hash + 1] == ' ')
+            continue;
+        hidden_key key{i, i + 1, line.substr(0, hash)};
+        while (key.end < end &&
+               (lines[key.end] == key.indent + "#" || lines[key.end].rfind(key.indent + "#  ", 0) == 0))
+            ++key.end;
+        found.push_back(key);
+        i = key.end - 1;
+    }
+    return found;
+}
+
+/// Takes the '#' of each key away, one after the other; in sections that were behind one as well. Returns how many.
+std::size_t check_hidden_keys(const program_shell& sh, const text_lines& lines, std::size_t begin, std::size_t end)
+{
+    std::size_t count = 0;
+    for (const hidden_key& key : hidden_keys(lines, begin, end)) {
+        text_lines shown = lines;
+        std::string text;
+        for (std::size_t i = key.begin; i < key.end; ++i)
+            shown[i].erase(key.indent.size(), 1);
+        for (const std::string& line : shown)
+            text += line + "\n";
+        sh.write("shown.yaml", text);
+        const shell_result r = sh.run("$weft check shown.yaml");
+        INFO(shown[key.begin] << "\n" << r.err);
+        ++count;
+        if (has(r.err, "pod.replica_size makes larger ones")) { // `pipeline` is for replicas of several ranks
+            CHECK(has(shown[key.begin], " pipeline:"));
+            continue;
+        }
+        CHECK(r.exit_code == 0);
+        count += check_hidden_keys(sh, shown, key.begin, key.end);
+    }
+    return count;
+}
+
 } // namespace
+
+TEST_CASE("every key behind a hash of a new file is legal when the hash is taken away")
+{
+    const program_shell sh;
+    for (const std::string& name : platform_names(sh)) {
+        INFO(name);
+        std::istringstream file(sh.run("$weft new " + name).out);
+        text_lines lines;
+        for (std::string line; std::getline(file, line);)
+            lines.push_back(line);
+        CHECK(check_hidden_keys(sh, lines, 0, lines.size()) >= 8);
+    }
+}
 
 TEST_CASE("a new file of every platform is read without a word and means the defaults")
 {

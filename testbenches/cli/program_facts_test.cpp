@@ -101,7 +101,23 @@ TEST_CASE("doctor names the largest machine that fits into memory")
     CHECK(has(some.out, "Too large machines/large.yaml: 256 ranks"));
     CHECK(has(sh.run("$weft doctor --configs machines --memory '1 MiB'").out,
               "none of the 2 platform files in machines fits"));
-    CHECK(has(sh.run("$weft doctor --configs nowhere").out, "no platform files in nowhere"));
+    const shell_result nowhere = sh.run("$weft doctor --configs nowhere");
+    CHECK(nowhere.exit_code == 2);
+    CHECK(has(nowhere.err, "--configs 'nowhere': there is no such folder"));
+    REQUIRE(sh.run("mkdir empty").exit_code == 0);
+    const shell_result empty = sh.run("$weft doctor --configs empty");
+    CHECK(empty.exit_code == 2);
+    CHECK(has(empty.out, "no platform file in empty can be run"));
+    // What means to be a platform file and has errors counts; sweeps, prices and parts do not.
+    sh.write("machines/wrong.yaml", "platform: tpu_v3\nmesh: {rows: 0}\n");
+    sh.write("machines/part.yaml", "mesh: {rows: 4}\n");
+    sh.write("machines/torn.yaml", "platform: [\n");
+    const shell_result broken = sh.run("$weft doctor --configs machines --memory '8 GiB'");
+    CHECK(broken.exit_code == 0);
+    CHECK(has(broken.out, "Broken    machines/wrong.yaml: it has errors; `weft check` names them\n"));
+    CHECK(has(broken.out, "Broken    machines/torn.yaml: "));
+    CHECK_FALSE(has(broken.out, "part.yaml"));
+    CHECK(has(broken.out, "Fit       2 of 4 platform files in machines; 2 with errors\n"));
     CHECK(sh.run("$weft doctor --memory 100").exit_code == 2);
     const shell_result plain = sh.run("$weft doctor --configs machines");
     CHECK(has(plain.out, "Cores     "));

@@ -37,4 +37,5 @@ endforeach()
 
 add_test(NAME docs/names COMMAND "${WEFT_PYTHON}" -B "${CMAKE_CURRENT_LIST_DIR}/check_names.py")
 add_test(NAME docs/tools COMMAND "${WEFT_PYTHON}" -B "${CMAKE_CURRENT_LIST_DIR}/test_tools.py")
-set_tests_properties(docs/names docs/tools PROPERTIES LABELS fast TIMEOUT 60)
+add_test(NAME docs/sentences COMMAND "${WEFT_PYTHON}" -B "${CMAKE_CURRENT_LIST_DIR}/check_sentences.py")
+set_tests_properties(docs/names docs/sentences docs/tools PROPERTIES LABELS fast TIMEOUT 60)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
-"""run_commands.py and check_names.py find what is wrong, in pages made for it and with a program of a few lines of sh."""
+"""run_commands.py, check_names.py and check_sentences.py find what is wrong, in pages made for it and with a program of a few lines of sh."""
 from __future__ import annotations
 
 import contextlib
@@ -17,6 +17,7 @@ from unittest import mock
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 import check_names
+import check_sentences
 import run_commands
 
 PAGE = """# A page
@@ -155,6 +156,40 @@ class Names(unittest.TestCase):
 
     def test_all_platforms_have_keys(self) -> None:
         self.assertGreaterEqual(len(check_names.PLATFORMS), 5)
+
+
+class Sentences(unittest.TestCase):
+    LONG = " ".join(["word"] * check_sentences.MOST_WORDS)
+
+    def found(self, text: str) -> List[str]:
+        with tempfile.TemporaryDirectory() as folder:
+            page = Path(folder) / "page.md"
+            page.write_text(text)
+            return list(check_sentences.problems(page))
+
+    def test_long_sentences_are_found_with_their_line(self) -> None:
+        for text in (
+            f"Short.\n\n{self.LONG} more.\n",
+            f"* an entry\n* {self.LONG}\n  more\n",
+            f"Short.\n\nAnd more {self.LONG}.\n",
+            f"Short.\n\n{self.LONG} `a b c` (`x_test`).\n",
+        ):
+            found = self.found(text)
+            self.assertEqual(len(found), 1, text)
+            self.assertIn("page.md:2:" if text.startswith("*") else "page.md:3:", found[0])
+
+    def test_what_is_no_sentence_passes(self) -> None:
+        for text in (
+            f"{self.LONG}. {self.LONG}; {self.LONG}: {self.LONG}.\n",
+            f"# {self.LONG} more\n\n| {self.LONG} more |\n\n    {self.LONG} more\n\n```\n{self.LONG} more\n```\n",
+            f"{self.LONG} (`a_test`, `b_test`), - + 1.\n".replace(", - + 1", " - +"),
+        ):
+            self.assertEqual(self.found(text), [], text)
+
+    def test_pages_that_commands_write_are_left_out(self) -> None:
+        docs = check_sentences.SOURCE / "docs"
+        self.assertFalse(check_sentences.is_written_by_hand(docs / "04_config.md"))
+        self.assertTrue(check_sentences.is_written_by_hand(docs / "23_reports.md"))
 
 
 if __name__ == "__main__":

@@ -337,6 +337,30 @@ TEST_CASE("a parked core does not keep the simulation alive")
     CHECK_THAT(b.core.blocked_on(), Contains("DMA") && Contains("never"));
 }
 
+TEST_CASE("a core is busy while it reads a polled register and idle between two reads")
+{
+    kernel_notifier wake;
+    bench b("bench", wake);
+    b.load([](abi::hal& hal, std::uint64_t) { CHECK_FALSE(hal.poll_until(k_dev + k_scratch, 0xff, 1, 100'000)); });
+    std::uint64_t before = 0, idle_ps = 0;
+    for (int i = 0; i < 20'000; ++i) { // also in the middle of intervals, of which nothing is counted ahead
+        sc_core::sc_start(sc_core::sc_time(10, sc_core::SC_NS));
+        const std::uint64_t spent = b.core.spent_on(work_kind::core, kernel_now_ps()).spent_ps;
+        REQUIRE(spent >= before);
+        REQUIRE(spent - before <= 10'000);
+        idle_ps += 10'000 - (spent - before);
+        before = spent;
+    }
+    REQUIRE(b.core.finished());
+    CHECK(b.core.busy_time.value() == before);
+    // A read takes 120 ns with its overhead, and 15 instructions go on to the next one, 50 ns of waiting later.
+    const std::uint64_t reads = b.core.mmio_reads.value();
+    CHECK(reads > 500);
+    CHECK(b.core.busy_time.value() ==
+          20'000 + reads * k_mmio_ns * 1000 + (reads - 1) * abi::k_hal_poll_instructions * 1000);
+    CHECK(idle_ps == 200'000'000 - before);
+}
+
 TEST_CASE("polling ends with the value or with the timeout")
 {
     kernel_notifier wake;

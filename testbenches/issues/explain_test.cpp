@@ -219,7 +219,8 @@ TEST_CASE("explain: a change says which keys it leaves as they are")
             found = found || key == "ub.lane_rate"; // 224 Gbps are beyond its limit
     CHECK(found);
     CHECK(folder.weft("explain out") == 0);
-    CHECK_THAT(folder.read("stdout"), Contains("(in part)") && Contains("beyond what is legal, so unchanged: ub.lane_rate"));
+    CHECK_THAT(folder.read("stdout"),
+               Contains("(in part)") && Contains("beyond what is legal, so unchanged: ub.lane_rate"));
 }
 
 TEST_CASE("explain: what lost frames wait for is a timeout and a smaller one is tried")
@@ -227,8 +228,10 @@ TEST_CASE("explain: what lost frames wait for is a timeout and a smaller one is 
     for (const std::string job : {"timeout: 300 us", "timeout: 300 us, transport: rdma"}) {
         const program_folder folder;
         run(folder, "platform: switchml\nname: rack\nworkers: 3\nworker: {cores: 1, nic: {queues: 1}}\ndata: off\n"
-                    "network: {cable: {seed: 3, impairments: {loss: 0.01}}}\njob: {slots: 16, " + job + "}\n"
-                    "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [256 KiB]}]\n");
+                    "network: {cable: {seed: 3, impairments: {loss: 0.01}}}\njob: {slots: 16, " +
+                        job +
+                        "}\n"
+                        "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [256 KiB]}]\n");
         INFO(job);
         const int code = folder.weft("explain out --quiet --json all.json");
         INFO(folder.read("stderr") << folder.read("stdout"));
@@ -357,4 +360,22 @@ TEST_CASE("explain: Ctrl-C keeps what is known")
     CHECK(sum_of(causes_of(j)) == j.at("time_ps"));
     CHECK(j.at("changes").size() == 58);
     CHECK_FALSE(j.at("changes").back().contains("time_ps"));
+}
+
+TEST_CASE("explain: what is approximate is told with its share")
+{
+    const auto text_of_run = [](const std::string& file) {
+        const program_folder folder;
+        run(folder, file, "--set data=off");
+        REQUIRE(folder.weft("explain out --no-reruns --quiet") == 0);
+        return folder.read("stdout");
+    };
+    const std::string ccu = text_of_run("platform: ub_mesh\nname: board\nmesh: {boards: 1, npus: 4, backplane: false}\n"
+                                        "workload: [{op: all_reduce, algorithms: [ccu], sizes: [128 KiB]}]\n");
+    CHECK_THAT(ccu, Contains("Approximate: CCU ") && Contains("the path takes what came last"));
+    const std::string devices = text_of_run(
+        "platform: trainium\nname: trn\nworkload: [{op: all_reduce, algorithms: [device_ring], sizes: [256 KiB]}]\n");
+    CHECK_THAT(devices, Contains("Approximate: DMA ") && Contains("a ring that stood still behind one"));
+    const std::string mesh = text_of_run(k_pair);
+    CHECK_THAT(mesh, !Contains("Approximate"));
 }

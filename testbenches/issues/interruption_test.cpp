@@ -44,6 +44,10 @@ void check_interrupted(started_program& weft, const char* signal)
     CHECK(has(weft.out(), "     two_d "));
     CHECK(has(weft.err(), "the run was interrupted by"));
     CHECK(has(weft.err(), "all_reduce ring_1d of 4000000000 B was under way, and 64 of 64 ranks have not answered."));
+    CHECK(has(weft.err(), "have not answered. It was working: in "));
+    CHECK(has(weft.err(), " % of its bytes have arrived.\n"));
+    CHECK_FALSE(has(weft.err(), "wait inside the fabric")); // nothing is stuck
+    CHECK_FALSE(has(weft.err(), "descriptors left"));
     CHECK(has(weft.err(), "the core")); // what they do, and where
     CHECK(has(weft.err(), "firmware/"));
     CHECK(has(weft.err(), "weft::firmware::"));
@@ -70,7 +74,8 @@ TEST_CASE("Ctrl-C saves what is finished and says where every rank is")
 TEST_CASE("scale keeps the steps that have ended when it is interrupted")
 {
     started_program weft;
-    weft.start({"scale", std::string(WEFT_SOURCE_DIR) + "/configs/ipu_pod/sharded_pod16.yaml", "--to", "64", "--jobs", "1", "--json", "scale.json"});
+    weft.start({"scale", std::string(WEFT_SOURCE_DIR) + "/configs/ipu_pod/sharded_pod16.yaml", "--to", "64", "--jobs",
+                "1", "--json", "scale.json"});
     weft.until([&] { return has(weft.err(), " us a step") || weft.ended(); });
     weft.signal(SIGINT);
     CHECK(weft.finish() == 130);
@@ -188,7 +193,8 @@ TEST_CASE("an interrupted firmware test prints the devices that are done and lea
 TEST_CASE("a signal while the file is checked or the machine built is told and moves what an earlier run left")
 {
     for (const int signal : {SIGINT, SIGTERM})
-        for (const double worked_s : {0.05, 0.2, 0.4}) { // the machine stands after 0.6 s on a fast host, 1.3 s on a slow one
+        for (const double worked_s :
+             {0.05, 0.2, 0.4}) { // the machine stands after 0.6 s on a fast host, 1.3 s on a slow one
             started_program weft;
             weft.write("out/results.json", "earlier");
             weft.start({"run", WEFT_SOURCE_DIR "/configs/ub_mesh/superpod.yaml", "--out", "out", "--quiet"});

@@ -33,7 +33,8 @@ public:
     {
         fs::create_symlink(program, path() / "build/release/bin" / name);
         REQUIRE(run("sed -n '/^fingerprint()/,/^}/p' weft > stamp.sh && root=$PWD && . ./stamp.sh && rm stamp.sh && "
-                    "fingerprint > build/release/" + stamp)
+                    "fingerprint > build/release/" +
+                    stamp)
                     .exit_code == 0);
     }
     bool keeps_the_build() const { return exists("build/built") && exists("build/release/bin/weft"); }
@@ -110,6 +111,68 @@ TEST_CASE("before anything is built the launcher shows help and version at once"
     }
 }
 
+TEST_CASE("before anything is built the launcher explains every command and refuses files that are not there")
+{
+    for (const auto what : {launcher_copy::built::nothing, launcher_copy::built::first}) {
+        const launcher_copy sh(what);
+        const std::string all = sh.run("$weft --help").out;
+        std::istringstream lines(all.substr(all.find("Subcommands:")));
+        std::string line;
+        std::getline(lines, line);
+        std::size_t commands = 0;
+        while (std::getline(lines, line) && line.rfind("  ", 0) == 0) {
+            std::string command;
+            std::istringstream(line) >> command;
+            if (line[2] == ' ' || command == "doctor") // which the launcher has, too
+                continue;
+            for (const std::string option : {" --help", " -h", " some.yaml --help"}) {
+                const shell_result r = sh.run("./weft " + command + option);
+                INFO(command << option << "\n" << r.err);
+                CHECK(r.exit_code == 0);
+                CHECK(r.err.empty());
+                CHECK(r.out == sh.run("$weft " + command + " --help").out);
+            }
+            ++commands;
+        }
+        CHECK(commands >= 16);
+        CHECK(sh.run("./weft firmware test --help").out == sh.run("$weft firmware test --help").out);
+        CHECK(sh.run("./weft ccu check --help").out == sh.run("$weft ccu check --help").out);
+
+        const auto refused = [&](const std::string& arguments, const std::string& file) {
+            const shell_result r = sh.run("./weft " + arguments);
+            INFO(arguments << "\n" << r.err);
+            CHECK(r.exit_code == 2);
+            CHECK(r.out.empty());
+            CHECK(has(r.err, file + ": error: there is no such file\n"));
+            CHECK_FALSE(has(r.err, "building"));
+        };
+        refused("run nowhere.yaml", "nowhere.yaml");
+        refused("run --set mesh.rows=4 --quiet --out out -b 4 nowhere.yaml", "nowhere.yaml");
+        refused("check small.yam --resolved", "small.yam");
+        refused("sweep nowhere.yaml --jobs 1", "nowhere.yaml");
+        refused("tune --op all_reduce nowhere.yaml", "nowhere.yaml");
+        refused("explain out/nowhere", "out/nowhere");
+        refused("report out/nowhere", "out/nowhere");
+        refused("compare small.yaml out/b", "out/b");
+        refused("ccu check small.yaml nowhere.ccu", "nowhere.ccu");
+        CHECK_FALSE(sh.exists("build/release/build.ninja"));
+    }
+    const launcher_copy sh(launcher_copy::built::nothing);
+    const auto program = [&](const std::string& file) { return sh.run("$weft run " + file).err; };
+    CHECK(sh.run("./weft run nowhere.yaml").err == program("nowhere.yaml"));
+}
+
+TEST_CASE("help and refusals do not wait for a program whose source has changed")
+{
+    const launcher_copy sh;
+    sh.write("build/release/.weft_built", "of another source\n");
+    CHECK(sh.run("./weft run --help").out == sh.run("$weft run --help").out);
+    CHECK(has(sh.run("./weft --help").out, "./weft clean"));
+    CHECK(has(sh.run("./weft --version").out, "changed since it was built"));
+    CHECK(sh.run("./weft run nowhere.yaml").exit_code == 2);
+    CHECK_FALSE(sh.exists("build/release/build.ninja"));
+}
+
 TEST_CASE("the first program runs what it has and starts the launcher for everything else")
 {
     const launcher_copy sh(launcher_copy::built::first);
@@ -143,7 +206,8 @@ TEST_CASE("the first program runs what it has and starts the launcher for everyt
         const shell_result r = sh.run(first_program + command + " --help");
         INFO(command);
         CHECK(r.exit_code == 0);
-        CHECK((has(r.out, "weft " + command) || r.out == "launched for `weft " + command + "`: " + command + " --help\n"));
+        CHECK((has(r.out, "weft " + command) ||
+               r.out == "launched for `weft " + command + "`: " + command + " --help\n"));
     }
     CHECK(commands >= 17);
     CHECK(sh.run(first_program + "--help").out == "launched for help: --help\n");

@@ -260,9 +260,16 @@ TEST_CASE("keys that change together and entries that repeat have places of thei
         p.rows = {row_of("ring", 4096, 3), row_of("ring", 4096, 4)}; // differ in a key that results do not tell
     }
     const sweep_panels all = panels_of(place_results(r), {});
-    CHECK(all.lines == std::vector<std::string>{"entry 1", "entry 2"});
+    CHECK(all.lines == std::vector<std::string>{"all_reduce ring, number 1 in the workload",
+                                                "all_reduce ring, number 2 in the workload"});
     REQUIRE(all.panels.size() == 1); // `other` says nothing more than link.rate
     CHECK(all.panels[0].rows[1][1]->time_us == 4);
+    for (swept_point& p : r.points) // then lines and panels name the algorithm
+        p.rows = {row_of("ring", 4096, 3), row_of("ring", 4096, 4), row_of("direct", 4096, 2)};
+    const sweep_panels two = panels_of(place_results(r), {});
+    CHECK(std::count(two.lines.begin(), two.lines.end(), "ring") == 1);
+    REQUIRE(two.panels.size() == 2);
+    CHECK(two.panels[1].title == "all_reduce, number 2 in the workload");
     CHECK(panels_of(place_results(report_of({100})), {}).panels.empty());
 }
 
@@ -313,8 +320,9 @@ TEST_CASE("a comparison pairs results by what was run and tells the largest diff
     CHECK(text.find("least time by the bound") < text.find("link.bytes"));
     CHECK(text.find("link.bytes") < text.find("two_d"));
     CHECK_THAT(text, Contains("-10.0 %") && Contains("+100.0 %") && Contains("from 0"));
-    CHECK_THAT(to_csv(all), Contains(",result,all_reduce ring 4096 B int32 sum: time,100,90,us,-0.1\n") &&
-                                Contains(",configuration,mesh.rows,2,4,,\n") &&
-                                Contains(",bound,all_reduce ring 8192 B int32 sum: least time by the bound,4,2,us,-0.5\n"));
+    CHECK_THAT(to_csv(all),
+               Contains(",result,all_reduce ring 4096 B int32 sum: time,100,90,us,-0.1\n") &&
+                   Contains(",configuration,mesh.rows,2,4,,\n") &&
+                   Contains(",bound,all_reduce ring 8192 B int32 sum: least time by the bound,4,2,us,-0.5\n"));
     CHECK_THAT(to_page(all), Contains("<h1>Different</h1>") && Contains("<td>mesh.rows</td>"));
 }

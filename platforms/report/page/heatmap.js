@@ -146,8 +146,8 @@ weft.heatmap = (() => {
     g.fillStyle = colours.muted;
     g.textAlign = "right";
     g.textBaseline = "middle";
-    const every = Math.ceil(13 / h);
-    g.font = `${Math.min(11, Math.max(9, h * 0.9))}px system-ui, 'DejaVu Sans', sans-serif`;
+    const every = Math.ceil(14 / h);
+    g.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     for (let y = 0; y < lines.length; y += every) {
       let text = shortNameOf(lines[y]);
       while (g.measureText(text).width > frame.left - 10 && text.length > 4) text = text.slice(0, -2) + "\u2026";

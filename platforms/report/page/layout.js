@@ -212,6 +212,7 @@ weft.layout = (() => {
         order.forEach(([x, i], k) => {
           places[i].x = order.length === 1 ? x : middle + (k - (order.length - 1) / 2) * step;
           places[i].y = top - 1.7 * (layer + 1);
+          places[i].small = step < 0.8; // or they would cover each other
         });
       }
       for (const i of next) { places[i].placed = true; known[i] = true; }

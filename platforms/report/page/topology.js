@@ -90,8 +90,10 @@ weft.topology = (() => {
     return sums.map(([sum, wires]) => wires ? sum / wires : 0);
   }
 
+  const readable = 9; // pixels of the smallest text
+
   function drawPlaces(g, l, f, colours) {
-    const load = loads(l), many = l.places.length > 300;
+    const load = loads(l), many = l.places.length > 300, unnamed = [];
     l.places.forEach((p, i) => {
       const x = f.x(p.x), y = f.y(p.y);
       const half = Math.max(1.6, f.scale * (p.small ? 0.17 : p.ranks > 0 ? 0.27 : 0.3));
@@ -114,12 +116,13 @@ weft.topology = (() => {
         g.stroke();
       } else {
         const room = half * 2.1 * (p.ranks === 0 ? 1.1 : 1);
-        const pixelsOf = (name) => Math.min(13, room / Math.max(1, name.length) * 1.6);
+        const pixelsOf = (name) => Math.min(13, half * 1.6, room / Math.max(1, name.length) * 1.6);
         // A number alone would pass for a rank; where the whole name finds no room it stands all the same.
         const named = p.ranks === 0 ? wholeLabelOf(p) : labelOf(p);
-        const text = pixelsOf(named) >= 7.5 ? named : labelOf(p);
+        const text = pixelsOf(named) >= readable ? named : labelOf(p);
         const px = pixelsOf(text);
-        if (px >= 7.5) {
+        if (px < readable) unnamed.push({ p, x: x - half, y });
+        else {
           const inside = many || l.links.some((k) => k.inside);
           const [r, gr, b] = weft.heat(load[i]);
           g.fillStyle = inside ? ((0.3 * r + 0.59 * gr + 0.11 * b) > 140 ? "#10161f" : "#ffffff") : colours.text;
@@ -130,6 +133,32 @@ weft.topology = (() => {
         }
       }
     });
+    nameRows(g, unnamed, colours);
+  }
+  /// Beside a row of places that are too small for their names: "3,0 ... 3,7", or "leaf x 36" of switches.
+  function nameRows(g, unnamed, colours) {
+    const rows = new Map();
+    for (const u of unnamed) {
+      const key = Math.round(u.y);
+      if (!rows.has(key)) rows.set(key, []);
+      rows.get(key).push(u);
+    }
+    let last = -Infinity;
+    g.font = "11px system-ui, 'DejaVu Sans', sans-serif";
+    g.fillStyle = colours.muted;
+    g.textAlign = "right";
+    g.textBaseline = "middle";
+    for (const [y, row] of [...rows].sort((a, b) => a[0] - b[0])) {
+      if (y - last < 12) continue;
+      row.sort((a, b) => a.x - b.x);
+      const kinds = new Map();
+      for (const { p } of row) kinds.set(weft.layout.kindOf(p.name), (kinds.get(weft.layout.kindOf(p.name)) || 0) + 1);
+      const text = row[0].p.ranks === 0 ? [...kinds].map(([kind, n]) => n > 1 ? `${kind} \u00d7 ${n}` : kind).join(", ")
+        : row.length === 1 ? labelOf(row[0].p) : `${labelOf(row[0].p)} \u2026 ${labelOf(row[row.length - 1].p)}`;
+      if (row[0].x - 8 < g.measureText(text).width) continue; // no room
+      g.fillText(text, row[0].x - 6, y);
+      last = y;
+    }
   }
   /// A group that all chips are in tells nobody anything.
   const common = new Map();
