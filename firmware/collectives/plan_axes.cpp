@@ -69,8 +69,8 @@ void outermost_first(std::uint32_t* axes, std::uint32_t levels)
 constexpr std::uint64_t k_message_ns = 150;
 
 /// What a shard of each rank takes on links, dimension by dimension in this order, in ns.
-std::uint64_t link_ns(const abi::platform_table& t, std::uint32_t direct, const std::uint32_t* axes, std::uint32_t levels,
-                      std::uint64_t shard_bytes)
+std::uint64_t link_ns(const abi::platform_table& t, std::uint32_t direct, const std::uint32_t* axes,
+                      std::uint32_t levels, std::uint64_t shard_bytes)
 {
     std::uint64_t ns = 0;
     std::uint64_t bytes = shard_bytes * t.ranks;

@@ -319,7 +319,8 @@ std::uint16_t planner::queue_towards(direction d) const
 // Ready semaphores go by the direction on the machine, so that each has one possible sender for ever.
 void planner::add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root, std::uint32_t data_semaphore)
 {
-    add_child(queue_towards(d), k_sem_tree_ready + static_cast<std::uint32_t>(d), child, range, is_root, data_semaphore);
+    add_child(queue_towards(d), k_sem_tree_ready + static_cast<std::uint32_t>(d), child, range, is_root,
+              data_semaphore);
 }
 
 void planner::add_child(std::uint16_t queue, std::uint32_t ready_semaphore, std::uint32_t child,

@@ -303,7 +303,8 @@ TEST_CASE("tori and meshes of more dimensions: a tree of least depth and a ring 
                     for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
                         commands.push_back(make({op, algorithm::mesh_tree}, count, 64, root));
             // Both use the ready semaphores of rings: one after the other.
-            for (const collective_op op : {collective_op::all_reduce, collective_op::all_gather, collective_op::reduce_scatter}) {
+            for (const collective_op op :
+                 {collective_op::all_reduce, collective_op::all_gather, collective_op::reduce_scatter}) {
                 commands.push_back(make({op, algorithm::multi_axis}, 300, 64));
                 if (k == kind::ring)
                     commands.push_back(make({op, algorithm::ring_1d}, 300, 64));

@@ -335,7 +335,8 @@ TEST_CASE("trees of a full mesh share no link and send every part once", "[sched
 
 TEST_CASE("a tree of a torus of three dimensions sends everything once to each rank", "[schedule]")
 {
-    for (const std::vector<std::uint32_t>& dims : std::vector<std::vector<std::uint32_t>>{{2, 3, 4}, {5, 1, 2}, {4, 4, 4}, {2, 2, 3, 2}})
+    for (const std::vector<std::uint32_t>& dims :
+         std::vector<std::vector<std::uint32_t>>{{2, 3, 4}, {5, 1, 2}, {4, 4, 4}, {2, 2, 3, 2}})
         for (const dimension_kind kind : {dimension_kind::ring, dimension_kind::line})
             for (const collective_op op : {collective_op::broadcast, collective_op::reduce}) {
                 const shape s{"", dims, kind, {}};
