@@ -94,7 +94,7 @@ public:
     std::uint64_t capacity_bytes() const override { return store_.capacity_bytes(); }
     std::uint64_t latency_ps() const override { return latency_ps_; }
 
-    /// Moves `bytes` for another memory that has no rate of its own (hbm_beside.h): when the last one has moved, without
+    /// Moves `bytes` for a memory without a rate of its own (hbm_beside.h): when the last one has moved, without
     /// latency. They count there, but for the time that they take.
     std::uint64_t serve(std::uint64_t at_ps, std::uint64_t bytes);
 

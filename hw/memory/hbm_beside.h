@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory of a chip that shares the rate of another one's HBM: ranks of a device around one stack. Capacity, contents and
-// statistics are its own; its accesses wait in line with those of all that share.
+// Memory of a chip that shares the rate of another one's HBM: ranks of a device around one stack. Capacity, contents
+// and statistics are its own; its accesses wait in line with those of all that share.
 //
 // Timing: as HBM, with the server of the first one and the latency of this one.
 #pragma once

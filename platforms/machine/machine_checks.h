@@ -27,12 +27,12 @@ message_costs costs_of(const chip_config& chip);
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,
                   std::vector<config_problem>& problems);
 
-/// Of the link `key` that goes down `at` a time, unless it is 0 ps: routing is planned before, and the run may end before.
+/// Of the link `key` that goes down `at` a time, unless it is 0 ps: routing is planned before, a run may end before.
 void check_outage(duration at, bool known_to_routing, const std::string& key, const run_config& run,
                   std::vector<config_problem>& problems);
 
-/// Of all entries of the list `key` of links that go down: none is `same` as another, and their times. An entry has `at`
-/// and known_to_routing().
+/// Of all entries of the list `key` of links that go down: none is `same` as another, and their times. An entry has
+/// `at` and known_to_routing().
 template <class Outage, class Same>
 void check_outages(const std::vector<Outage>& all, const std::string& key, Same&& same, const run_config& run,
                    std::vector<config_problem>& problems)
