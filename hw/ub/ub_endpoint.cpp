@@ -241,7 +241,7 @@ void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::
                                   std::uint64_t tail_ps)
 {
     const std::size_t due_before = c.due.size();
-    const bool waits = c.untold.add(psn, at_once ? 1 : config_.rtp_packets_per_ack, c.due);
+    const bool waits = c.unacknowledged.add(psn, at_once ? 1 : config_.rtp_packets_per_ack, c.due);
     if (c.due.size() > due_before)
         schedule(tail_ps, index, k_ack_due);
     if (waits && !c.timer) {
@@ -417,7 +417,7 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint8_t kind)
     case k_ack_timer: {
         receive_channel& c = *receivers_[a];
         c.timer = false;
-        c.untold.take_all([&](std::uint32_t psn) { send_ack(c, psn); });
+        c.unacknowledged.take_all([&](std::uint32_t psn) { send_ack(c, psn); });
         break;
     }
     default: {
@@ -464,7 +464,7 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
 {
     receive_channel& c = receiver_from(peer);
     c.window.restart(psn);
-    c.untold = {};
+    c.unacknowledged = {};
     c.due.clear();
 }
 
@@ -489,7 +489,7 @@ void ub_endpoint::reset(std::uint32_t)
     }
     for (const auto& c : receivers_) {
         c->window.restart(0);
-        c->untold = {};
+        c->unacknowledged = {};
     }
 }
 

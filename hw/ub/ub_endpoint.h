@@ -142,7 +142,7 @@ private:
         receive_channel(rtp_receiver w, std::uint32_t p) : window(std::move(w)), peer(p) {}
         rtp_receiver window;
         std::uint32_t peer;
-        rtp_untold untold;
+        rtp_unacknowledged unacknowledged;
         std::uint8_t die = 0; ///< on which the last one came
         bool timer = false;
         bool everywhere = false;        ///< the next k_ack_due answers a last try

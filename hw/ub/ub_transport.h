@@ -266,7 +266,7 @@ private:
 /// Packets that have come and that their sender has not been told about, by groups of 64 numbers, which an
 /// acknowledgement stands for. Several groups, because paths of different lengths mix the numbers of one with those of
 /// the next ones.
-class rtp_untold {
+class rtp_unacknowledged {
 public:
     /// Adds to `due` a number of each group to tell about now: that of `psn` when it has `enough`, and the oldest where
     /// there is no place for another. True: the group of `psn` waits for more.
