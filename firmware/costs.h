@@ -44,6 +44,7 @@ inline constexpr std::uint32_t k_whole_axis = 60;   ///< and for each dimension
 inline constexpr std::uint32_t k_whole_jump = 120;
 inline constexpr std::uint32_t k_fan_engine = 300;  ///< k_engine of a broadcast
 inline constexpr std::uint32_t k_fan_axis = 60;     ///< look what a dimension is for in it
+inline constexpr std::uint32_t k_grid_tree_axis = 150; ///< find parent and children along a dimension in its tree
 inline constexpr std::uint32_t k_tree_line = 100;   ///< the same for trees of a full mesh
 inline constexpr std::uint32_t k_tree_run = 200;    ///< find a piece of a tree and whom it goes to
 inline constexpr std::uint32_t k_axes = 300;          ///< plan multi_axis

@@ -204,6 +204,12 @@ std::uint32_t ring_position(const abi::platform_table& table, ring_id ring)
     return turned(position, table.ranks, ring.reversed);
 }
 
+std::uint32_t axis_position(const abi::platform_table& table, ring_id ring, std::uint32_t coordinate)
+{
+    const std::uint32_t d = table.dim_count - 1 - ring.axis;
+    return table.kind[d] == abi::dimension_kind::line ? fold(table.dims[d], coordinate) : coordinate;
+}
+
 std::uint32_t rank_stride(const abi::platform_table& table, std::uint32_t d)
 {
     std::uint32_t stride = 1;

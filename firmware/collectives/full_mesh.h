@@ -20,6 +20,8 @@ bool full_mesh(const abi::platform_table& table);
 ///   axis    the rank's line along one dimension, in natural order; without wrap, out over the even coordinates and
 ///           back over the odd
 ring_view view_ring(const abi::platform_table& table, ring_id ring);
+/// Position of `coordinate` on a ring of kind `axis` that is not reversed.
+std::uint32_t axis_position(const abi::platform_table& table, ring_id ring, std::uint32_t coordinate);
 /// How many ranks lie between neighbours along dimension `d`.
 std::uint32_t rank_stride(const abi::platform_table& table, std::uint32_t d);
 /// Rank at `position` (< ranks) of a ring of kind `whole`.

@@ -33,11 +33,26 @@ bool shards_are_of_ranks(abi::collective_op op)
     return op == abi::collective_op::reduce_scatter || op == abi::collective_op::all_gather;
 }
 
-bool direct(const abi::platform_table& t, std::uint32_t axis)
+bool joined(abi::dimension_kind kind)
 {
-    const abi::dimension_kind kind = t.kind[t.dim_count - 1 - axis];
     return kind == abi::dimension_kind::full || kind == abi::dimension_kind::switched;
 }
+
+/// Axes along which everybody of a line sends to everybody else, as bits. Two ranks beside rings are a ring, too: their
+/// messages go on chunk by chunk, where exchanged blocks would be whole, and in bursts that keep messages of the rings
+/// waiting.
+std::uint32_t axes_joined_directly(const abi::platform_table& t)
+{
+    bool rings = false;
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
+        rings = rings || (t.dims[d] > 1 && !joined(t.kind[d]));
+    std::uint32_t axes = 0;
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
+        if (joined(t.kind[d]) && !(rings && t.dims[d] == 2))
+            axes |= 1u << (t.dim_count - 1 - d);
+    return axes;
+}
+bool has(std::uint32_t axes, std::uint32_t axis) { return (axes >> axis & 1) != 0; }
 
 void outermost_first(std::uint32_t* axes, std::uint32_t levels)
 {
@@ -54,13 +69,14 @@ void outermost_first(std::uint32_t* axes, std::uint32_t levels)
 constexpr std::uint64_t k_message_ns = 150;
 
 /// What a shard of each rank takes on links, dimension by dimension in this order, in ns.
-std::uint64_t link_ns(const abi::platform_table& t, const std::uint32_t* axes, std::uint32_t levels, std::uint64_t shard_bytes)
+std::uint64_t link_ns(const abi::platform_table& t, std::uint32_t direct, const std::uint32_t* axes,
+                      std::uint32_t levels, std::uint64_t shard_bytes)
 {
     std::uint64_t ns = 0;
     std::uint64_t bytes = shard_bytes * t.ranks;
     for (std::uint32_t i = 0; i < levels; ++i) {
         const std::uint32_t d = t.dim_count - 1 - axes[i];
-        const std::uint64_t ways = direct(t, axes[i]) ? 1 : 2; // a ring goes one way round
+        const std::uint64_t ways = has(direct, axes[i]) ? 1 : 2; // a ring goes one way round
         bytes /= t.dims[d];
         ns += t.rate_mbps[d] != 0 ? bytes * (t.dims[d] - 1) * ways * 8000 / t.rate_mbps[d] : 0;
     }
@@ -69,11 +85,11 @@ std::uint64_t link_ns(const abi::platform_table& t, const std::uint32_t* axes, s
 
 /// With one lane, whether all data should go along fast dimensions first, although blocks of shards of ranks do not lie
 /// side by side then, so that there are more messages.
-bool fast_axes_first_pays(const abi::platform_table& t, std::uint64_t shard_bytes, bool any_ring)
+bool fast_axes_first_pays(const abi::platform_table& t, std::uint32_t direct, std::uint64_t shard_bytes, bool any_ring)
 {
     std::uint32_t axes[abi::k_max_dims];
     const std::uint32_t levels = axis_order(t, 0, axes);
-    const std::uint64_t fast_ns = link_ns(t, axes, levels, shard_bytes);
+    const std::uint64_t fast_ns = link_ns(t, direct, axes, levels, shard_bytes);
     std::uint64_t messages = 0;
     std::uint32_t shards = t.ranks;
     for (std::uint32_t i = 0; i < levels; ++i) {
@@ -83,7 +99,7 @@ bool fast_axes_first_pays(const abi::platform_table& t, std::uint64_t shard_byte
         messages += std::uint64_t{size - 1} * (any_ring || i + 1 == levels ? shards : shards / last); // pieces of one
     }
     outermost_first(axes, levels);
-    return link_ns(t, axes, levels, shard_bytes) > fast_ns + messages * k_message_ns;
+    return link_ns(t, direct, axes, levels, shard_bytes) > fast_ns + messages * k_message_ns;
 }
 
 } // namespace
@@ -97,6 +113,7 @@ void planner::plan_axes()
     std::uint32_t axes[abi::k_max_dims];
     const std::uint32_t levels = axis_order(table_, 0, axes);
     charge(costs::k_axes + levels * costs::k_axes_dimension);
+    direct_axes_ = axes_joined_directly(table_);
     std::uint32_t directions = 1;
     bool any_ring = false;
     // Of a lane. A rank has one predecessor on a ring, but many in a direct exchange, and on the way to a root.
@@ -104,7 +121,7 @@ void planner::plan_axes()
     for (std::uint32_t i = 0; i < levels; ++i) {
         if (table_.kind[table_.dim_count - 1 - axes[i]] == abi::dimension_kind::ring)
             directions = 2;
-        if (direct(table_, axes[i]))
+        if (has(direct_axes_, axes[i]))
             semaphores = 2 * levels;
         else
             any_ring = true;
@@ -144,7 +161,7 @@ void planner::plan_axes()
     if (by_rank && part_bytes() < shortest_part_bytes)
         charge(levels * costs::k_axes_order);
     const bool in_parts = by_rank && (part_bytes() >= shortest_part_bytes ||
-                                      fast_axes_first_pays(table_, shard * element_bytes, any_ring));
+                                      fast_axes_first_pays(table_, direct_axes_, shard * element_bytes, any_ring));
     if (in_parts) { // all parts have as many messages
         const std::uint64_t longest = shard / (colours * directions) + 1;
         const std::uint32_t messages = out_.chunks(longest);
@@ -198,7 +215,7 @@ axis_lane& planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour, boo
         axis_level& level = *new (&a.level[i]) axis_level;
         const std::uint32_t d = table_.dim_count - 1 - axes[i];
         level.axis = static_cast<std::uint8_t>(axes[i]);
-        level.direct = direct(table_, axes[i]);
+        level.direct = has(direct_axes_, axes[i]);
         level.folded = table_.kind[d] == abi::dimension_kind::line;
         level.reversed = reversed;
         level.size = table_.dims[d];
@@ -281,7 +298,7 @@ std::uint16_t planner::queue_of_line(std::uint32_t axis) const
 {
     std::uint32_t queue = 0;
     for (std::uint32_t inner = 0; inner < axis; ++inner)
-        queue += direct(table_, inner) ? table_.dims[table_.dim_count - 1 - inner] - 1 : 0;
+        queue += has(direct_axes_, inner) ? table_.dims[table_.dim_count - 1 - inner] - 1 : 0;
     return static_cast<std::uint16_t>(queue);
 }
 

@@ -158,6 +158,8 @@ abi::status planner::plan()
             plan_line_trees();
         else if (full_mesh(table_))
             plan_fan_out();
+        else if (table_.dim_count > 2)
+            plan_grid_tree();
         else
             plan_trees();
         return {};
@@ -167,6 +169,8 @@ abi::status planner::plan()
             plan_line_trees();
         else if (full_mesh(table_))
             plan_fan_in();
+        else if (table_.dim_count > 2)
+            plan_grid_tree();
         else
             plan_trees();
         return {};
@@ -231,6 +235,7 @@ abi::status planner::plan_ring_1d()
     }
     // On a switched network every rank is next to every other: the ring is 0, 1, .., n-1.
     const bool flat = table_.dim_count == 1;
+    const bool whole = full_mesh(table_) || (!mesh_.broken() && (table_.dim_count > 2 || !has_hamiltonian_ring(mesh_)));
     const bool reduces = command_.op != abi::collective_op::all_gather;
     const bool gathers = command_.op != abi::collective_op::reduce_scatter;
     // With only one half of the work the user sees which rank has which shard, so shards go by rank; a walk around
@@ -239,9 +244,9 @@ abi::status planner::plan_ring_1d()
                               : !(reduces && gathers) ? run_source::ring_rank
                                                       : run_source::ring;
     for (std::uint32_t d = 0; d < 2; ++d) {
-        const ring_id ring = flat                ? ring_id{ring_kind::line, false, d != 0}
-                             : full_mesh(table_) ? ring_id{ring_kind::whole, false, d != 0}
-                                                 : hamiltonian_ring(mesh_, transposed, d != 0);
+        const ring_id ring = flat    ? ring_id{ring_kind::line, false, d != 0}
+                             : whole ? ring_id{ring_kind::whole, false, d != 0}
+                                     : hamiltonian_ring(mesh_, transposed, d != 0);
         channel_plan& c = add_channel(d);
         make_lane(d, source == run_source::ring ? abi::shard_of(command_.count, 2, d)
                                                 : abi::element_range{0, command_.count});
@@ -314,12 +319,19 @@ std::uint16_t planner::queue_towards(direction d) const
 // Ready semaphores go by the direction on the machine, so that each has one possible sender for ever.
 void planner::add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root, std::uint32_t data_semaphore)
 {
+    add_child(queue_towards(d), k_sem_tree_ready + static_cast<std::uint32_t>(d), child, range, is_root,
+              data_semaphore);
+}
+
+void planner::add_child(std::uint16_t queue, std::uint32_t ready_semaphore, std::uint32_t child,
+                        abi::element_range range, bool is_root, std::uint32_t data_semaphore)
+{
     channel_plan& c = add_channel(0);
-    c.queue = queue_towards(d);
+    c.queue = queue;
     pass& p = add_pass(c, run_source::list);
     p.entry_cost = p.run_cost = 0;
     p.forwards = p.needs_ready = true;
-    p.ready_semaphore = static_cast<std::uint8_t>(k_sem_tree_ready + static_cast<std::uint32_t>(d));
+    p.ready_semaphore = static_cast<std::uint8_t>(ready_semaphore);
     p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(data_semaphore);
     p.view.predecessor = command_.root;
     p.total_sends = out_.chunks(range.count);

@@ -51,6 +51,8 @@ private:
     std::uint16_t queue_towards(direction d) const;
     void add_child(direction d, std::uint32_t child, abi::element_range range, bool is_root,
                    std::uint32_t data_semaphore);
+    void add_child(std::uint16_t queue, std::uint32_t ready_semaphore, std::uint32_t child, abi::element_range range,
+                   bool is_root, std::uint32_t data_semaphore);
     pass& add_contributions(std::uint32_t colour, std::uint32_t messages, std::uint32_t from,
                             std::uint32_t data_semaphore);
     pass& add_sums(std::uint32_t colour, abi::element_range range, std::uint32_t to, std::uint32_t ready_semaphore,
@@ -58,6 +60,8 @@ private:
     void add_contributor(direction d, std::uint32_t child, std::uint32_t colour, abi::element_range range);
     void add_parent(direction d, std::uint32_t parent, std::uint32_t colour, abi::element_range range);
     void announce_rings();
+
+    void plan_grid_tree(); // plan_grid_tree.cpp
 
     // plan_axes.cpp
     void plan_axes();
@@ -82,6 +86,7 @@ private:
     block_tree& tree_;
     const abi::command& command_;
     schedule& out_;
+    std::uint32_t direct_axes_ = 0; ///< of multi_axis: bits
     std::uint32_t seen_rings_ = 0; ///< bit per ring_number(): `views_` has it
     union {
         ring_view views_[k_ring_numbers];

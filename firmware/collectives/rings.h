@@ -20,9 +20,15 @@ enum class ring_kind : std::uint8_t {
         3,    ///< the rows of one parity in one column, whole pairs of rows only, order as `line`; needs an even number
               ///< of rows (Fig. 7)
     tile = 4, ///< the 2x2 chips of a tile, around failed chips; never transposed
-    whole = 5, ///< all ranks of a full mesh of any number of dimensions, see full_mesh.h
+    whole = 5, ///< all ranks of a machine of any number of dimensions that close, see full_mesh.h
     axis = 6   ///< the ranks along one dimension of such a mesh, or of a torus: the same as `line` where both exist
 };
+
+/// Of a mesh without failed chips: there is a ring of kind `hamiltonian`, transposed or not.
+constexpr bool has_hamiltonian_ring(const mesh& m)
+{
+    return m.rows > 1 && m.cols > 1 && (m.rows % 2 == 0 || m.cols % 2 == 0);
+}
 
 struct ring_id {
     ring_kind kind = ring_kind::line;

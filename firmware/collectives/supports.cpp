@@ -136,23 +136,22 @@ struct question {
 };
 
 constexpr const char* k_needs_mesh = "this algorithm needs a 2-D mesh";
-constexpr const char* k_needs_mesh_or_full = "this algorithm needs at most two dimensions, or a full mesh in every dimension";
+constexpr std::uint32_t k_most_tree_dimensions = (k_max_channels - 1) / 2; // a parent, and two children in each
+static_assert(k_most_tree_dimensions == 4, "needs_mesh_tree() says so");
 
 const char* needs_ring_1d(const question& q)
 {
-    if (all_reach_all(q.table) || full_mesh(q.table))
+    if (closes(q.table))
         return nullptr;
     if (!is_mesh(q.table))
-        return k_needs_mesh_or_full;
+        return "ring_1d needs at most two dimensions, or a ring or a full mesh in every dimension";
     const mesh m = mesh_of(q.table);
     if (m.broken())
         return fits_blocks(m) && m.rows / 2 * (m.cols / 2) <= k_max_blocks
                    ? nullptr
                    : "ring_1d around failed chips needs an even number of rows and of columns, and failed regions of even size that "
                      "start on even rows and columns";
-    return m.rows < 2 || m.cols < 2 || (m.rows % 2 != 0 && m.cols % 2 != 0)
-               ? "ring_1d needs an even number of rows or columns and at least 2 of each"
-               : nullptr;
+    return has_hamiltonian_ring(m) ? nullptr : "ring_1d needs an even number of rows or columns and at least 2 of each";
 }
 
 const char* needs_two_d(const question& q)
@@ -196,10 +195,14 @@ const char* needs_row_pair_forward(const question& q)
 
 const char* needs_mesh_tree(const question& q)
 {
-    if (full_mesh(q.table))
+    if (full_mesh(q.table) || is_mesh(q.table))
         return nullptr;
-    const mesh m = mesh_of(q.table);
-    return is_mesh(q.table) && m.rows != 0 && m.cols != 0 ? nullptr : k_needs_mesh_or_full;
+    std::uint32_t dimensions = 0;
+    for (std::uint32_t d = 0; d < q.table.dim_count; ++d)
+        dimensions += q.table.dims[d] > 1 ? 1 : 0;
+    return dimensions != 0 && dimensions <= k_most_tree_dimensions && q.table.failed_regions == 0
+               ? nullptr
+               : "mesh_tree needs at most four dimensions, or a full mesh in every dimension";
 }
 
 const char* needs_direct(const question& q)

@@ -86,6 +86,14 @@ inline void hbm::take(std::uint64_t at_ps, std::uint64_t bytes)
     busy_until_ps_ += span_ps;
 }
 
+std::uint64_t hbm::serve(std::uint64_t at_ps, std::uint64_t bytes)
+{
+    if (load_interval_ps_ != 0)
+        catch_up_with_load(at_ps);
+    take(at_ps, bytes);
+    return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0);
+}
+
 /// Drawn anew for each block, from 16 equal parts of the exponential distribution: integers, so that all machines draw
 /// the same.
 std::uint64_t hbm::interval_to_next_load()

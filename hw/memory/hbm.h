@@ -94,6 +94,10 @@ public:
     std::uint64_t capacity_bytes() const override { return store_.capacity_bytes(); }
     std::uint64_t latency_ps() const override { return latency_ps_; }
 
+    /// Moves `bytes` for a memory without a rate of its own (hbm_beside.h): when the last one has moved, without
+    /// latency. They count there, but for the time that they take.
+    std::uint64_t serve(std::uint64_t at_ps, std::uint64_t bytes);
+
     const hbm_config& config() const { return config_; }
     /// True when no charged traffic is still under way at `now_ps`.
     bool idle(std::uint64_t now_ps) const { return busy_until_ps_ + (busy_fraction_ != 0 ? 1 : 0) <= now_ps; }

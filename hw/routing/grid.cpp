@@ -74,7 +74,7 @@ void grid::add_links(std::uint32_t position, std::uint32_t axis)
     }
     if (here + 1 < along.size)
         join(here + 1, 0, 1);
-    else if (along.kind == axis_kind::ring && along.size > 1)
+    else if (along.kind == axis_kind::ring && along.size > 2)
         join(0, 0, 1);
 }
 

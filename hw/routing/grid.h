@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Routers in n dimensions, of which each is a line, a ring or fully meshed: meshes and tori, ladders (2 x n, with
-// loop-back cables 2 x ring of n), full meshes, and any mixture. Positions count along the first axis first. Routers
-// that have failed do not exist: ranks, which are also router numbers and endpoints, count the others.
+// loop-back cables 2 x ring of n), full meshes, and any mixture. A ring of two is a line: a second cable would carry
+// nothing. Positions count along the first axis first. Routers that have failed do not exist: ranks, which are also
+// router numbers and endpoints, count the others.
 //
 // Ports: of a line or ring two, up and down ("+X", "-X"); of a full axis one for each coordinate ("X0" ...), of which a
 // router's own has no link; axis by axis; then the local ports.

@@ -153,61 +153,25 @@ void ub_endpoint::enter_router(std::uint32_t die, packet_ptr p, const ub_path_ca
         engine_.inject(dies_[die].first_transmit + port, std::move(p), start_ps - time_.now_ps());
     if (!is_request(vl))
         return;
-    die_links& links = dies_[die];
-    const std::uint32_t to = engine_.sending_port(link);
-    if (!links.bulk.empty())
-        links.bulk[to].order[vl].push_back({cells, to_host});
-    count_queued(links, to, cells, to_host ? cells : 0);
-    links.entered[to] += cells;
-}
-
-/// So many cells of requests, or ~cells + 1, more in the queue of a port, `bulk_cells` of them to hosts.
-void ub_endpoint::count_queued(die_links& links, std::uint32_t port, std::uint32_t cells, std::uint32_t bulk_cells)
-{
-    const auto full = [&] { return links.queued[port] - bulk_in(links, port) >= links.port_cells ? 1u : 0u; };
-    links.full_ports -= full();
-    links.queued[port] += cells; // unsigned: wraps back
-    if (bulk_cells != 0)
-        links.bulk[port].cells += bulk_cells;
-    links.full_ports += full();
-}
-
-/// Of `cells` that leave a queue first, those of packets to hosts.
-std::uint32_t ub_endpoint::bulk_cells_leaving(bulk_queue& queue, std::uint32_t lane, std::uint32_t cells)
-{
-    std::deque<bulk_queue::run>& order = queue.order[lane];
-    std::uint32_t bulk = 0;
-    while (cells != 0 && !order.empty()) {
-        bulk_queue::run& first = order.front();
-        const std::uint32_t leave = std::min(cells, first.cells);
-        bulk += first.to_host ? leave : 0;
-        cells -= leave;
-        first.cells -= leave;
-        if (first.cells == 0)
-            order.pop_front();
-    }
-    return bulk;
+    dies_[die].queues.enter(engine_.sending_port(link), vl, cells, to_host);
 }
 
 void ub_endpoint::set_first_host(std::uint32_t endpoint)
 {
     first_host_ = endpoint;
     for (std::uint32_t die = 0; die < die_count_; ++die)
-        dies_[die].bulk.resize(dies_[die].queued.size());
+        dies_[die].queues.tell_hosts_apart();
 }
 
 bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths)
 {
-    const die_links& way_in = dies_[die];
+    const ub_transmit_queues& queues = dies_[die].queues;
     const bool to_host = destination >= first_host_;
-    if (!to_host && way_in.full_ports == 0)
+    if (!to_host && !queues.any_full())
         return true;
     const ub_path_cache::path_set& set = paths_.set_for(destination, shortest_paths);
     const auto room = [&](const ub_path_cache::choice& path) {
-        if (path.port == ub_path_cache::k_any_port)
-            return true;
-        const std::uint32_t bulk = bulk_in(way_in, path.port);
-        return (to_host ? bulk : way_in.queued[path.port] - bulk) < way_in.port_cells;
+        return path.port == ub_path_cache::k_any_port || queues.has_room(path.port, to_host);
     };
     if (config_.choice == ub_choice::adaptive && !set.paths.empty())
         return std::any_of(set.paths.begin(), set.paths.end(), room);
@@ -217,12 +181,8 @@ bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool sh
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                                       std::uint32_t cells, std::uint64_t delay_ps)
 {
-    if (is_request(vl)) {
-        die_links& links = dies_[die];
-        const std::uint32_t port = engine_.sending_port(out_link);
-        count_queued(links, port, 0u - cells,
-                     links.bulk.empty() ? 0 : 0u - bulk_cells_leaving(links.bulk[port], vl, cells));
-    }
+    if (is_request(vl))
+        dies_[die].queues.leave(engine_.sending_port(out_link), vl, cells);
     if (!config_.voq)
         backlog_[way_in] -= cells;
     if (config_.transport == ub_transport::ctp)
@@ -281,36 +241,16 @@ void ub_endpoint::from_fabric(std::uint32_t die, packet_ptr p, std::uint64_t del
     dies_[die].chip->deliver_to_chip(std::move(p), delay_ps);
 }
 
-/// Acknowledgements stand for packets of one group of 64 numbers; they are due when enough have come, when too many
-/// groups are open, at a duplicate or a last try (the sender has missed an acknowledgement), or after a while.
+/// Acknowledgements are due when enough have come, when too many groups are open, at a duplicate or a last try (the
+/// sender has missed an acknowledgement), or after a while.
 void ub_endpoint::account_arrival(receive_channel& c, std::uint32_t index, std::uint32_t psn, bool at_once,
                                   std::uint64_t tail_ps)
 {
     const std::size_t due_before = c.due.size();
-    const auto tell = [&](receive_channel::unacknowledged& g) {
-        c.due.push_back(g.psn);
-        g.count = 0;
-    };
-    receive_channel::unacknowledged* g = nullptr;
-    receive_channel::unacknowledged* other = &c.groups[0]; // a free one, else the oldest
-    for (receive_channel::unacknowledged& one : c.groups) {
-        if (one.count > 0 && (one.psn ^ psn) < 64)
-            g = &one;
-        if (other->count > 0 && (one.count == 0 || psn_before(one.psn, other->psn)))
-            other = &one;
-    }
-    if (g == nullptr) {
-        g = other;
-        if (g->count > 0)
-            tell(*g);
-        g->psn = psn;
-    }
-    ++g->count;
-    if (at_once || g->count >= config_.rtp_packets_per_ack)
-        tell(*g);
+    const bool waits = c.unacknowledged.add(psn, at_once ? 1 : config_.rtp_packets_per_ack, c.due);
     if (c.due.size() > due_before)
         schedule(tail_ps, index, k_ack_due);
-    if (g->count > 0 && !c.timer) {
+    if (waits && !c.timer) {
         c.timer = true;
         schedule(tail_ps + config_.rtp_ack_delay.value(), index, k_ack_timer);
     }
@@ -483,11 +423,7 @@ void ub_endpoint::on_event(std::uint32_t a, std::uint8_t kind)
     case k_ack_timer: {
         receive_channel& c = *receivers_[a];
         c.timer = false;
-        for (receive_channel::unacknowledged& g : c.groups)
-            if (g.count > 0) {
-                g.count = 0;
-                send_ack(c, g.psn);
-            }
+        c.unacknowledged.take_all([&](std::uint32_t psn) { send_ack(c, psn); });
         break;
     }
     default: {
@@ -534,8 +470,7 @@ void ub_endpoint::expect_number(std::uint32_t peer, std::uint32_t psn)
 {
     receive_channel& c = receiver_from(peer);
     c.window.restart(psn);
-    for (receive_channel::unacknowledged& g : c.groups)
-        g.count = 0;
+    c.unacknowledged = {};
     c.due.clear();
 }
 
@@ -560,8 +495,7 @@ void ub_endpoint::reset(std::uint32_t)
     }
     for (const auto& c : receivers_) {
         c->window.restart(0);
-        for (receive_channel::unacknowledged& g : c->groups)
-            g = {};
+        c->unacknowledged = {};
     }
 }
 

@@ -16,13 +16,13 @@
 
 #include "hw/fabric/fabric_engine.h"
 #include "hw/ub/ub_path_cache.h"
+#include "hw/ub/ub_transmit_queues.h"
 #include "hw/ub/ub_transport.h"
 #include "tlm/stats.h"
 #include "tlm/vl_buffer.h"
 
 #include <algorithm>
 #include <array>
-#include <deque>
 #include <memory>
 #include <vector>
 
@@ -53,35 +53,19 @@ public:
                 const ub_plan& plan, const ub_config& config, std::uint32_t number, std::uint32_t router);
     ~ub_endpoint();
 
-    /// Requests in the queue of one port that go to hosts. They have a share of their own: a checkpoint, which the NICs
-    /// hold up, would else keep every message in memory that may go by this port among others.
-    struct bulk_queue {
-        struct run {
-            std::uint32_t cells;
-            bool to_host;
-        };
-        std::uint32_t cells = 0;
-        std::array<std::deque<run>, k_ub_lanes_per_class> order; ///< what waits, by lane
-    };
-
     /// The engine's edge links of IO die `die`, made by the builder: its ways in (a transmit queue per UB port,
     /// or one for all where these are VOQs), the way out to the chip.
     struct die_links {
         std::uint32_t first_transmit = 0; ///< they have consecutive numbers
         std::uint32_t to_chip = 0;
         ub_chip_if* chip = nullptr;
-        std::uint64_t busy_until_ps = 0;    ///< the way from the chip into the router
-        std::uint32_t port_cells = 0;       ///< that the queue of one port may hold before its chip is asked to wait
-        std::uint32_t full_ports = 0;       ///< that hold as much
-        std::vector<std::uint32_t> queued;  ///< cells of requests, for each port of the router
-        std::vector<std::uint64_t> entered; ///< the same, that have ever come
-        /// Of these, packets to hosts, for each port; empty where nobody sends to them.
-        std::vector<bulk_queue> bulk;
+        std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
+        std::uint32_t port_cells = 0;    ///< that the queue of one port may hold before its chip is asked to wait
+        ub_transmit_queues queues;       ///< made by add_die()
     };
     void add_die(die_links links)
     {
-        links.queued.resize(backlog_.size() + dies_.size());
-        links.entered.resize(links.queued.size());
+        links.queues = ub_transmit_queues(backlog_.size() + dies_.size(), links.port_cells);
         dies_.at(die_count_++) = std::move(links);
     }
     void set_listener(ub_unreachable_if* listener) { listener_ = listener; }
@@ -159,12 +143,7 @@ private:
         receive_channel(rtp_receiver w, std::uint32_t p) : window(std::move(w)), peer(p) {}
         rtp_receiver window;
         std::uint32_t peer;
-        /// Packets of a group of 64 numbers that the sender has not been told about. Several, because paths of
-        /// different lengths mix the numbers of one group with those of the next ones.
-        struct unacknowledged {
-            std::uint32_t psn = 0; ///< of any of them
-            std::uint32_t count = 0;
-        } groups[4];
+        rtp_unacknowledged unacknowledged;
         std::uint8_t die = 0; ///< on which the last one came
         bool timer = false;
         bool everywhere = false;        ///< the next k_ack_due answers a last try
@@ -173,12 +152,6 @@ private:
 
     void on_event(std::uint32_t a, std::uint8_t kind) override;
     static bool is_request(std::uint32_t vl) { return vl < k_ub_lanes_per_class; }
-    void count_queued(die_links& links, std::uint32_t port, std::uint32_t cells, std::uint32_t bulk_cells);
-    static std::uint32_t bulk_in(const die_links& links, std::uint32_t port)
-    {
-        return links.bulk.empty() ? 0 : links.bulk[port].cells;
-    }
-    static std::uint32_t bulk_cells_leaving(bulk_queue& queue, std::uint32_t lane, std::uint32_t cells);
     void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
     void launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps);
     void enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps);
@@ -236,8 +209,7 @@ private:
                          port_looks& looks) const
     {
         const die_links& before = dies_[set.mark_die];
-        const bool still_waits =
-            set.mark_port < backlog_.size() && before.entered[set.mark_port] - before.queued[set.mark_port] < set.mark;
+        const bool still_waits = set.mark_port < backlog_.size() && before.queues.left(set.mark_port) < set.mark;
         const auto waiting = [&](std::uint32_t port) -> std::uint64_t {
             if (port >= backlog_.size())
                 return 0;
@@ -249,7 +221,7 @@ private:
         set.mark_port = r.is_request ? set.paths[path].port : ub_path_cache::k_any_port;
         set.mark_die = static_cast<std::uint16_t>(die);
         if (set.mark_port < backlog_.size())
-            set.mark = dies_[die].entered[set.mark_port] + r.cells;
+            set.mark = dies_[die].queues.entered(set.mark_port) + r.cells;
         return path;
     }
     /// With VOQs: from `at_ps` until a UB port is through with what waits for it, relayed packets included. What was

@@ -263,4 +263,54 @@ private:
     std::uint32_t base_ = 0; ///< all before it have arrived
 };
 
+/// Packets that have come and that their sender has not been told about, by groups of 64 numbers, which an
+/// acknowledgement stands for. Several groups, because paths of different lengths mix the numbers of one with those of
+/// the next ones.
+class rtp_unacknowledged {
+public:
+    /// Adds to `due` a number of each group to tell about now: that of `psn` when it has `enough`, and the oldest where
+    /// there is no place for another. True: the group of `psn` waits for more.
+    bool add(std::uint32_t psn, std::uint32_t enough, std::vector<std::uint32_t>& due)
+    {
+        const auto tell = [&](group& g) {
+            due.push_back(g.psn);
+            g.count = 0;
+        };
+        group* g = nullptr;
+        group* other = &groups_[0]; // a free one, else the oldest
+        for (group& one : groups_) {
+            if (one.count > 0 && (one.psn ^ psn) < 64)
+                g = &one;
+            if (other->count > 0 && (one.count == 0 || psn_before(one.psn, other->psn)))
+                other = &one;
+        }
+        if (g == nullptr) {
+            g = other;
+            if (g->count > 0)
+                tell(*g);
+            g->psn = psn;
+        }
+        ++g->count;
+        if (g->count >= enough)
+            tell(*g);
+        return g->count > 0;
+    }
+    /// Gives a number of each group, and has none any more.
+    template <class Tell> void take_all(Tell&& tell)
+    {
+        for (group& g : groups_)
+            if (g.count > 0) {
+                g.count = 0;
+                tell(g.psn);
+            }
+    }
+
+private:
+    struct group {
+        std::uint32_t psn = 0; ///< of any of them
+        std::uint32_t count = 0;
+    };
+    group groups_[4];
+};
+
 } // namespace weft

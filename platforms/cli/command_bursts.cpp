@@ -194,6 +194,15 @@ void check_input(const bursts_options& options, const std::vector<burst_point_re
     }
 }
 
+/// Platforms of which trains have been measured against single packets; on others `burst: auto` takes single packets.
+std::set<std::string> platforms_with_points()
+{
+    std::set<std::string> names;
+    for (const sweep_family& family : sweep_families())
+        names.insert(family.platform);
+    return names;
+}
+
 int measure(const bursts_options& options)
 {
     if (!options.out.empty()) {
@@ -217,9 +226,9 @@ int measure(const bursts_options& options)
         throw user_error(
             fmt::format("--sample {}: no family of points gets one; take 20 or more.", options.sample.value_or(0)));
     if (points.empty())
-        throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform (tpu_v3), a family "
-                                     "(tpu_v3 what-if) or a point (ub_mesh 17) is meant.",
-                                     fmt::join(options.only, ", ")));
+        throw user_error(fmt::format("--only {}: no point of this subset has that name; a platform, a family "
+                                     "(tpu_v3 what-if) or a point (ub_mesh 17) is meant. There are points of {}.",
+                                     fmt::join(options.only, ", "), fmt::join(platforms_with_points(), ", ")));
     points = part_of(std::move(points), options.part);
     check_input(options, points);
     interruption signals;

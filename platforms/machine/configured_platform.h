@@ -38,8 +38,8 @@ public:
     abi::platform_table rank_table(std::uint32_t rank) const final { return config_.rank_table(rank); }
     train_choice trains() const final { return config_.trains(); }
     std::vector<std::string> input_files() const override { return {config_.control_chip().core.elf, config_.run.routing, config_.run.tuning}; }
-    bandwidth memory_rate() const final { return config_.control_chip().hbm.rate; }
-    message_costs costs() const final
+    bandwidth memory_rate() const override { return config_.control_chip().hbm.rate; }
+    message_costs costs() const override
     {
         message_costs c = costs_of(config_.control_chip());
         c.links_bps = links_rate().value();

@@ -56,6 +56,22 @@ void check_stacks(const chip_config& chip, std::uint64_t threads, const std::str
                          to_string(stack), threads, of_what, rounded_text(data_size(all)))});
 }
 
+void check_outage(duration at, bool known_to_routing, const std::string& key, const run_config& run,
+                  std::vector<config_problem>& problems)
+{
+    if (at.value() != 0 && known_to_routing)
+        problems.push_back(
+            {severity::error, key + ".announced",
+             fmt::format("is true, but the link goes down at {}: routing tables are computed before time zero and "
+                         "cannot know. Remove `announced` to let the link fail during the run, or remove `at` to "
+                         "have it down from time zero and routed around.",
+                         to_string(at))});
+    else if (at > run.time_limit)
+        problems.push_back({severity::warning, key + ".at",
+                            fmt::format("is {}, behind time_limit = {}: the link will not fail in this run.",
+                                        to_string(at), to_string(run.time_limit))});
+}
+
 void check_burst(const run_config& run, const train_choice& trains, std::vector<config_problem>& problems)
 {
     if (trains.chosen || run.case_count() > run_config::k_most_cases ||

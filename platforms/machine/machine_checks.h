@@ -27,6 +27,29 @@ message_costs costs_of(const chip_config& chip);
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,
                   std::vector<config_problem>& problems);
 
+/// Of the link `key` that goes down `at` a time, unless it is 0 ps: routing is planned before, a run may end before.
+void check_outage(duration at, bool known_to_routing, const std::string& key, const run_config& run,
+                  std::vector<config_problem>& problems);
+
+/// Of all entries of the list `key` of links that go down: none is `same` as another, and their times. An entry has
+/// `at` and known_to_routing().
+template <class Outage, class Same>
+void check_outages(const std::vector<Outage>& all, const std::string& key, Same&& same, const run_config& run,
+                   std::vector<config_problem>& problems)
+{
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        std::size_t first = 0;
+        while (!same(all[first], all[i]))
+            ++first;
+        const std::string here = key + "." + std::to_string(i);
+        if (first < i)
+            problems.push_back(
+                {severity::error, here,
+                 "names the link of " + key + "." + std::to_string(first) + " again; a link fails once."});
+        check_outage(all[i].at, all[i].known_to_routing(), here, run, problems);
+    }
+}
+
 /// Of every platform: train_ground::no_bound.
 inline std::string no_train_bound(const run_config& run)
 {

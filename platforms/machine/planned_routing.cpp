@@ -30,7 +30,9 @@ std::string planned_routing::problem() const
 {
     if (from_file_)
         return refusal_of(proof_);
-    return proof_ ? "" : "the routing " + proof_.text;
+    if (proof_)
+        return "";
+    return (proof_.verdict == route_verdict::cycle ? "the routing " : "by the routing, ") + proof_.text;
 }
 
 std::string planned_routing::report() const { return fmt::format("Routing   {}\nProof     {}\n", text_, proof_.text); }

@@ -210,6 +210,40 @@ void check_host_memory(const run_config& run, const workload_ground& ground, std
 
 } // namespace
 
+std::string what_runs(const abi::platform_table& table, abi::collective_op op)
+{
+    const auto runs = [&](abi::algorithm algo, bool transposed) {
+        const char* reason = "";
+        return firmware::supports(op, algo, table, transposed, &reason);
+    };
+    std::vector<std::string> names;
+    for (const auto& [algo, name] : enum_names<abi::algorithm>::values) {
+        const bool plain = runs(algo, false);
+        if (plain || runs(algo, true))
+            names.push_back(plain ? std::string(name) : fmt::format("{} with transposed: true", name));
+    }
+    if (names.size() < 2)
+        return names.empty() ? std::string() : names.front();
+    const std::string last = names.back();
+    names.pop_back();
+    return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
+std::string firmware_refusal(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo,
+                             bool transposed, const std::string& where, const std::string& remedy)
+{
+    abi::platform_table any_shape;
+    any_shape.ranks = 1;
+    const char* reason = "";
+    if (!firmware::supports(op, algo, any_shape, transposed, &reason))
+        return fmt::format("{} cannot run by {}: {}.", name_of(op), name_of(algo), reason);
+    if (firmware::supports(op, algo, table, transposed, &reason))
+        return {};
+    const std::string others = what_runs(table, op);
+    return fmt::format("{} by {} cannot run on {}: {}{}.", name_of(op), name_of(algo), where, reason,
+                       others.empty() ? remedy : fmt::format("; {} runs there", others));
+}
+
 void set_room(workload_ground& ground, const chip_config& chip, const std::string& key)
 {
     const bool sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());

@@ -38,6 +38,13 @@ struct workload_ground {
 /// "chip.hbm".
 void set_room(workload_ground& ground, const chip_config& chip, const std::string& key);
 
+/// Algorithms that run `op` among ranks that are told this: "ring_1d or row_pair with transposed: true"; "": none does.
+std::string what_runs(const abi::platform_table& table, abi::collective_op op);
+/// Why firmware cannot run it on `where`, "a ring of 8 chips", and what runs there, as a sentence; "" when it can.
+/// `remedy`: where nothing else runs either.
+std::string firmware_refusal(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo,
+                             bool transposed, const std::string& where, const std::string& remedy = "");
+
 /// Adds what is wrong with `run.workload` and `run.training_step`; keys as in the file. Warns of much memory of the
 /// host.
 void check_workload(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems);

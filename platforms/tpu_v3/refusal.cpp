@@ -3,6 +3,7 @@
 //
 // What the firmware cannot run on a mesh, why, and what would work.
 #include "firmware/collectives/supports.h"
+#include "platforms/machine/workload_checks.h"
 #include "platforms/tpu_v3/tpu_v3.h"
 
 #include <algorithm>
@@ -11,28 +12,6 @@
 namespace weft {
 
 namespace {
-
-bool runs(const tpu_v3_config& config, abi::collective_op op, abi::algorithm algo, bool transposed)
-{
-    const char* reason = "";
-    return firmware::supports(op, algo, config.rank_table(0), transposed, &reason);
-}
-
-/// "ring_1d or row_pair with transposed: true"; "" when nothing runs `op`.
-std::string what_runs(const tpu_v3_config& config, abi::collective_op op)
-{
-    std::vector<std::string> names;
-    for (const auto& [algo, name] : enum_names<abi::algorithm>::values) {
-        const bool plain = runs(config, op, algo, false);
-        if (plain || runs(config, op, algo, true))
-            names.push_back(plain ? std::string(name) : fmt::format("{} with transposed: true", name));
-    }
-    if (names.size() < 2)
-        return names.empty() ? std::string() : names.front();
-    const std::string last = names.back();
-    names.pop_back();
-    return fmt::format("{} or {}", fmt::join(names, ", "), last);
-}
 
 /// Every region grown to even rows and columns.
 tpu_v3_config with_even_regions(tpu_v3_config config)
@@ -53,7 +32,7 @@ std::string even_regions_remedy(const tpu_v3_config& config, abi::collective_op 
     const tpu_v3_config even = with_even_regions(config);
     if (!no_errors(even.fault_problems()))
         return {};
-    const std::string runs_there = what_runs(even, op);
+    const std::string runs_there = what_runs(even.rank_table(0), op);
     if (runs_there.empty())
         return {};
     std::string regions;
@@ -80,20 +59,13 @@ std::vector<config_problem> tpu_v3_config::fault_problems() const
 
 std::string tpu_v3_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
-    abi::platform_table any_shape;
-    any_shape.ranks = 1;
-    const char* reason = "";
-    if (!firmware::supports(op, algo, any_shape, transposed, &reason))
-        return fmt::format("{} cannot run by {}: {}.", name_of(op), name_of(algo), reason);
-    if (firmware::supports(op, algo, rank_table(0), transposed, &reason))
-        return {};
-    std::string remedy;
-    if (const std::string others = what_runs(*this, op); !others.empty())
-        remedy = fmt::format("; {} runs there", others);
-    else if (!faults.regions.empty())
-        remedy = even_regions_remedy(*this, op);
-    return fmt::format("{} by {} cannot run on a {}x{} mesh (rows x columns){}: {}{}.", name_of(op), name_of(algo),
-                       mesh.rows, mesh.cols, faults.regions.empty() ? "" : " with failed chips", reason, remedy);
+    const std::string where = fmt::format("a {}x{} mesh (rows x columns){}", mesh.rows, mesh.cols,
+                                          faults.regions.empty() ? "" : " with failed chips");
+    const abi::platform_table table = rank_table(0);
+    const std::string refusal = firmware_refusal(table, op, algo, transposed, where);
+    if (refusal.empty() || faults.regions.empty() || !what_runs(table, op).empty())
+        return refusal;
+    return firmware_refusal(table, op, algo, transposed, where, even_regions_remedy(*this, op));
 }
 
 std::string tpu_v3_config::broadcast_refusal(std::uint32_t root, bool transposed) const

@@ -94,10 +94,7 @@ abi::platform_table tpu_v3_config::rank_table(std::uint32_t rank) const
     using kind = abi::dimension_kind;
     t.kind[0] = mesh.wraps_rows() && !detours ? kind::ring : kind::line;
     t.kind[1] = mesh.wraps_cols() && !detours ? kind::ring : kind::line;
-    const std::uint64_t payload = ici.max_payload.value();
-    const std::uint64_t wire = ici.rate_counts == rate_basis::wire ? payload + ici.header.value() : payload;
-    t.rate_mbps[0] = t.rate_mbps[1] =
-        abi::mbps_of(2 * ici.link_rate.value(), payload, wire); // a link each way
+    t.rate_mbps[0] = t.rate_mbps[1] = payload_mbps(2 * ici.link_rate.value()); // a link each way
     for (const failed_region_config& f : faults.regions)
         if (t.failed_regions < abi::k_max_failed_regions)
             t.failed[t.failed_regions++] = {static_cast<std::uint16_t>(f.row), static_cast<std::uint16_t>(f.col),
@@ -106,6 +103,13 @@ abi::platform_table tpu_v3_config::rank_table(std::uint32_t rank) const
     t.coord[0] = at.row;
     t.coord[1] = at.col;
     return t;
+}
+
+std::uint32_t tpu_v3_config::payload_mbps(std::uint64_t bits_per_second) const
+{
+    const std::uint64_t payload = ici.max_payload.value();
+    return abi::mbps_of(bits_per_second, payload,
+                        ici.rate_counts == rate_basis::wire ? payload + ici.header.value() : payload);
 }
 
 duration tpu_v3_config::hop_latency(std::uint32_t) const
@@ -253,7 +257,10 @@ void tpu_v3_config::check_faults(std::vector<config_problem>& p) const
                      "names a link of a chip in faults.regions.{}: failed chips have no links; leave the entry out.",
                      failed - faults.regions.begin())});
     }
-    check_link_times(p);
+    const auto same = [](const link_fault_config& a, const link_fault_config& b) {
+        return a.row == b.row && a.col == b.col && a.direction == b.direction;
+    };
+    check_outages(faults.links_down, "faults.links_down", same, run, p);
 }
 
 void tpu_v3_config::check_regions(std::vector<config_problem>& p) const
@@ -372,6 +379,12 @@ public:
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         return std::make_unique<tpu_v3>(config_, routing(), fit);
+    }
+    bandwidth links_rate() const override
+    {
+        const ici_config& ici = config_.ici;
+        const std::uint64_t ports_mbps = config_.payload_mbps(ici.local_ports * ici.local_port_rate.value());
+        return std::min(platform::links_rate(), bandwidth(ports_mbps * 1'000'000));
     }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {

@@ -163,20 +163,15 @@ void trainium_config::check_faults(std::vector<config_problem>& p) const
         inside("col", f.col, node.cols);
         if (!exists)
             continue;
-        const auto same = [&](const trainium_link_fault& g) { return chip_of(g) == chip_of(f) && g.direction == f.direction; };
-        const auto first = static_cast<std::size_t>(std::find_if(all.begin(), all.end(), same) - all.begin());
         if (!s.has_link(chip_of(f), f.axis(), f.up()))
-            p.push_back({severity::error, key, fmt::format("names a link that does not exist: none leaves {} toward {}.", s.chip_name(chip_of(f)), name_of(f.direction))});
-        else if (first < i)
-            p.push_back({severity::error, key, fmt::format("names the link of faults.links_down.{} again; a link fails once.", first)});
-        if (f.at.value() != 0 && f.known_to_routing())
-            p.push_back({severity::error, key + ".announced",
-                         fmt::format("is true, but the link goes down at {}: routing is planned before time zero and cannot know. Remove `announced` or `at`.",
-                                     to_string(f.at))});
-        else if (f.at > run.time_limit)
-            p.push_back({severity::warning, key + ".at",
-                         fmt::format("is {}, behind time_limit = {}: the link will not fail in this run.", to_string(f.at), to_string(run.time_limit))});
+            p.push_back({severity::error, key,
+                         fmt::format("names a link that does not exist: none leaves {} toward {}.",
+                                     s.chip_name(chip_of(f)), name_of(f.direction))});
     }
+    const auto same = [&](const trainium_link_fault& f, const trainium_link_fault& g) {
+        return chip_of(g) == chip_of(f) && g.direction == f.direction;
+    };
+    check_outages(all, "faults.links_down", same, run, p);
 }
 
 /// A buffer that does not cover the round trip of its link throttles it: allowed, but said.

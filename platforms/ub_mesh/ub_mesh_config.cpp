@@ -173,7 +173,9 @@ bandwidth ub_mesh_config::links_rate() const
     if (mesh.rack == ub_rack_kind::full_mesh_2d)
         lanes = (mesh.npus - 1) * mesh.x_lanes + (mesh.boards - 1) * mesh.y_lanes +
                 (switched ? mesh.backplane_lanes : 0);
-    return bandwidth(static_cast<std::uint64_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes)));
+    const std::uint64_t ports = 2 * ub.local_port_rate.value(); // a die each
+    return bandwidth(static_cast<std::uint64_t>(ub.payload_efficiency() *
+                                                static_cast<double>(std::min(ub.lane_rate.value() * lanes, ports))));
 }
 
 void ub_mesh_config::deepen_buffers()

@@ -34,6 +34,15 @@ double rate_outside(const abi::platform_table& t, std::uint64_t links_bps)
     return links_bps > inside ? static_cast<double>(links_bps - inside) / 8e6 : 0;
 }
 
+/// Whether `links_bps` is less than the links of all dimensions carry: ports between a rank and its router.
+bool ports_are_slower(const abi::platform_table& t, std::uint64_t links_bps)
+{
+    std::uint64_t inside = 0;
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
+        inside += std::uint64_t{t.rate_mbps[d]} * 1'000'000;
+    return links_bps != 0 && links_bps < inside;
+}
+
 /// An all_to_all along one dimension.
 double across(const abi::platform_table& t, std::uint32_t d, double bytes, double other_links)
 {
@@ -139,6 +148,8 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
         for (std::uint32_t d = 0; d < t.dim_count; ++d)
             if (t.dims[d] > 1)
                 at_least(bound, across(t, d, bytes, other_links), fmt::format("links of dimension {}", t.dim_count - 1 - d));
+    if (ports_are_slower(t, links_bps))
+        at_least(bound, moved(op, bytes, t.ranks) / (static_cast<double>(links_bps) / 8e6), "ports of a rank");
     bound_by_memory(bound, memory_bps, op, bytes, t.ranks, by_units);
     return bound;
 }

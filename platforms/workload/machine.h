@@ -181,8 +181,9 @@ public:
     virtual abi::platform_table rank_table(std::uint32_t rank) const = 0;
     /// Of the memory of one rank, reads and writes together.
     virtual bandwidth memory_rate() const = 0;
-    /// Payload that one rank can send by all links that it has, with any routing: 0 where nobody says. In a process
-    /// group a rank may have more of shared links than its part, and idle links of others.
+    /// Payload that one rank can send by all links that it has, with any routing, or by its ports to them where these
+    /// are slower: 0 where nobody says. In a process group a rank may have more of shared links than its part, and idle
+    /// links of others.
     virtual bandwidth links_rate() const
     {
         const abi::platform_table t = rank_table(0);

@@ -5,6 +5,7 @@
 #include "testbenches/issues/program.h"
 
 #include <nlohmann/json.hpp>
+#include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 
@@ -36,7 +37,8 @@ const char* const k_cores[] = {""};
 TEST_CASE("the platform of the page has at most 300 lines")
 {
     std::size_t all = 0;
-    for (const char* file : {"CMakeLists.txt", "ring.h", "ring.cpp"})
+    for (const char* file :
+         {"CMakeLists.txt", "ring.h", "ring.cpp"}) // studies.cpp is for those who have published results
         all += lines(text_of(k_example / "platforms/ring" / file));
     CHECK(all > 100);
     CHECK(all <= 300);
@@ -74,6 +76,19 @@ TEST_CASE("the platform of the page is exact for every collective and size and c
     const json without = results(folder);
     for (std::size_t i = 0; i < with.at("results").size(); ++i)
         CHECK(without.at("results")[i].at("time_us") == with.at("results")[i].at("time_us"));
+}
+
+TEST_CASE("the platform of the page is validated and its modes run")
+{
+    const program_folder folder;
+    CHECK(folder.weft("validate ring --out ring.md") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("R1") && Contains("met"));
+    const YAML::Node keys = YAML::LoadFile((k_example / "platforms/ring/keys.yaml").string());
+    REQUIRE(keys["modes"].size() == 2);
+    for (const YAML::Node& mode : keys["modes"]) {
+        folder.write("mode.yaml", mode["text"].as<std::string>());
+        CHECK(folder.weft("run mode.yaml --quiet") == mode["code"].as<int>(0));
+    }
 }
 
 TEST_CASE("firmware is benched on the platform of the page")

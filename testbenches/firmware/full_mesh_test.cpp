@@ -289,6 +289,32 @@ TEST_CASE("full mesh: losing any one message of a tree of all links ends in a ti
         }
 }
 
+TEST_CASE("tori and meshes of more dimensions: a tree of least depth and a ring over all ranks are exact")
+{
+    using kind = abi::dimension_kind;
+    for (const sides& dims : {sides{4, 3, 2}, sides{3, 3, 3}, sides{2, 2, 2, 2}, sides{5, 1, 6}, sides{1, 4, 1}})
+        for (const kind k : {kind::ring, kind::line}) {
+            const std::uint32_t n = product(dims);
+            world_options o = full(dims, n);
+            o.kind = k;
+            std::vector<abi::command> commands;
+            for (const std::uint32_t root : {0u, n / 2, n - 1})
+                for (const std::uint64_t count : {1ull, 77ull, 300ull})
+                    for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
+                        commands.push_back(make({op, algorithm::mesh_tree}, count, 64, root));
+            // Both use the ready semaphores of rings: one after the other.
+            for (const collective_op op :
+                 {collective_op::all_reduce, collective_op::all_gather, collective_op::reduce_scatter}) {
+                commands.push_back(make({op, algorithm::multi_axis}, 300, 64));
+                if (k == kind::ring)
+                    commands.push_back(make({op, algorithm::ring_1d}, 300, 64));
+                commands.push_back(make({collective_op::broadcast, algorithm::mesh_tree}, 50, 64, n - 1));
+            }
+            INFO(to_text(dims) << " kind " << int(k));
+            REQUIRE(run_all(o, commands) == "");
+        }
+}
+
 TEST_CASE("full mesh: volumes of trees of all links")
 {
     for (const sides& dims : {sides{8}, sides{4, 4}, sides{2, 3, 4}}) {
@@ -390,8 +416,6 @@ TEST_CASE("full mesh: losing any one message ends in a timeout")
 
 TEST_CASE("full mesh: what runs and what is refused")
 {
-    const std::string k_needs_two_dimensions =
-        "this algorithm needs at most two dimensions, or a full mesh in every dimension";
     for (const sides& dims : {sides{8}, sides{3, 3}, sides{8, 8}, sides{4, 4, 8, 8}, sides{8, 4, 4, 8, 8}})
         for (const variant v : k_variants)
             CHECK(refusal(v.op, v.algo, dims).empty());
@@ -399,15 +423,17 @@ TEST_CASE("full mesh: what runs and what is refused")
     CHECK(refusal(collective_op::all_reduce, algorithm::two_d, {2, 8, 8}) == "this algorithm needs a 2-D mesh");
     CHECK(refusal(collective_op::all_reduce, algorithm::row_pair, {2, 8, 8}) == "this algorithm needs a 2-D mesh");
     CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::dimension_kind::line) ==
-          k_needs_two_dimensions);
-    CHECK(refusal(collective_op::broadcast, algorithm::mesh_tree, {2, 8, 8}, abi::dimension_kind::line) ==
-          k_needs_two_dimensions);
-    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {3, 3}, abi::dimension_kind::ring) ==
+          "ring_1d needs at most two dimensions, or a ring or a full mesh in every dimension");
+    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {3, 3}, abi::dimension_kind::line) ==
           "ring_1d needs an even number of rows or columns and at least 2 of each");
-    CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, {2, 8, 8}, abi::dimension_kind::ring) ==
-          k_needs_two_dimensions); // a torus of three dimensions is no full mesh
-    CHECK(refusal(collective_op::broadcast, algorithm::mesh_tree, {4, 4, 4}, abi::dimension_kind::ring) ==
-          k_needs_two_dimensions);
+    for (const sides& dims : {sides{5}, sides{3, 3}, sides{2, 8, 8}, sides{1, 4, 1}})
+        CHECK(refusal(collective_op::all_reduce, algorithm::ring_1d, dims, abi::dimension_kind::ring).empty());
+    for (const abi::dimension_kind kind : {abi::dimension_kind::ring, abi::dimension_kind::line}) {
+        CHECK(refusal(collective_op::broadcast, algorithm::mesh_tree, {2, 8, 8}, kind).empty());
+        CHECK(refusal(collective_op::reduce, algorithm::mesh_tree, {1, 2, 3, 1, 2, 2}, kind).empty());
+        CHECK(refusal(collective_op::reduce, algorithm::mesh_tree, {2, 2, 2, 2, 2}, kind) ==
+              "mesh_tree needs at most four dimensions, or a full mesh in every dimension");
+    }
     CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {4, 4, 4}, abi::dimension_kind::ring).empty());
     // A ring is no switch.
     CHECK(refusal(collective_op::all_reduce, algorithm::halving_doubling, {8}, abi::dimension_kind::ring) ==

@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/memory/hbm.h"
+#include "hw/memory/hbm_beside.h"
 #include "hw/memory/local_memory.h"
 #include "tlm/check.h"
 
@@ -65,6 +66,33 @@ TEST_CASE("accesses share one server in the order of their arrival")
     CHECK(m.charge(0, 0, 1000, hbm::access::write) == 2'000'000 + 100'000);
     CHECK(m.charge(500'000, 0, 10, hbm::access::read) == 2'010'000 + 100'000);
     CHECK(m.charge(5'000'000, 0, 10, hbm::access::read) == 5'010'000 + 100'000); // the server was idle in between
+}
+
+TEST_CASE("memories beside each other share one server and nothing else")
+{
+    hbm first("hbm", small_hbm());
+    hbm_config other = small_hbm();
+    other.latency = 300_ns;
+    hbm_beside second("beside", other, first);
+    CHECK(first.charge(0, 0, 1000, hbm::access::read) == 1'000'000 + 100'000);
+    CHECK(second.charge(0, 0, 500, hbm::access::read_modify_write) == 2'000'000 + 300'000);
+    CHECK(first.charge(0, 0, 10, hbm::access::write) == 2'010'000 + 100'000);
+    CHECK_FALSE(second.settled(2'009'999));
+    CHECK(second.settled(2'010'000));
+    CHECK(first.bytes_read.value() == 1000);
+    CHECK(first.bytes_written.value() == 10);
+    CHECK(second.bytes_read.value() == 500);
+    CHECK(second.bytes_written.value() == 500);
+    CHECK(second.busy_time.value() == 1'000'000);
+    CHECK(second.reduce_time.value() == 1'000'000);
+    CHECK(second.spent_on(work_kind::memory, 5'000'000).spent_ps == 2'010'000); // the stack
+    const std::vector<std::uint8_t> bytes = pattern(64, 7);
+    second.write_bytes(128, bytes.data(), bytes.size());
+    std::vector<std::uint8_t> found(64);
+    first.read_bytes(128, found.data(), found.size());
+    CHECK(found == std::vector<std::uint8_t>(64, 0));
+    second.read_bytes(128, found.data(), found.size());
+    CHECK(found == bytes);
 }
 
 TEST_CASE("a stream runs at the peak rate and never beats it")

@@ -35,7 +35,10 @@ std::vector<std::string> platform_files()
 
 json schema_of(const std::string& platform)
 {
-    return json::parse(std::ifstream(k_root / "docs" / (platform + ".schema.json")));
+    const fs::path file = k_root / "docs" / (platform + ".schema.json");
+    INFO(file.string() << " is missing: `weft docs --out docs` writes it");
+    REQUIRE(fs::exists(file));
+    return json::parse(std::ifstream(file));
 }
 
 /// A plain scalar as a YAML 1.1 tool reads it: the resolvers of PyYAML, which are those of YAML 1.1 without `y` and `n`.

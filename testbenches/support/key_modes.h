@@ -21,6 +21,7 @@ struct key_mode {
     std::string text;
     bool rv64 = false; ///< needs RISC-V cores
     bool rtl = false;  ///< needs the Verilog
+    int code = 0;      ///< with which the run ends; 1: a link fails, say, and the run with it
 };
 
 /// `sometimes`: nothing says in advance whether a run uses it, but at least one mode of its platform does. `limit`: it only bounds what
@@ -78,7 +79,7 @@ inline const std::map<std::string, platform_keys>& keys_of_platforms()
             platform_keys& p = made[platform];
             for (const YAML::Node& n : keys["modes"])
                 p.modes.push_back({platform + ", " + n["name"].as<std::string>(), platform, n["text"].as<std::string>(),
-                                   n["rv64"].as<bool>(false), n["rtl"].as<bool>(false)});
+                                   n["rv64"].as<bool>(false), n["rtl"].as<bool>(false), n["code"].as<int>(0)});
             add_exceptions(keys["exceptions"], p.exceptions);
             add_exceptions(YAML::LoadFile((root / "testbenches/support/key_exceptions.yaml").string()), p.exceptions);
         }

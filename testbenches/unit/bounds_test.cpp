@@ -101,6 +101,20 @@ TEST_CASE("bounds: links of no dimension may carry what goes along one", "[bound
     CHECK(us(240'000'000'000, collective_op::all_to_all) == Approx(560.0 / 20));
 }
 
+TEST_CASE("bounds: ports of a rank may carry less than its links", "[bounds]")
+{
+    const abi::platform_table full = machine({8, 8}, dimension_kind::full); // 20 GB/s a rank
+    const auto bound = [&](std::uint64_t links_bps, collective_op op) {
+        return *bound_of(full, links_bps, 0, op, 640'000);
+    };
+    for (const collective_op op : {collective_op::all_gather, collective_op::all_to_all}) {
+        CHECK(bound(40'000'000'000, op).us == Approx(630.0 / 5));
+        CHECK(bound(40'000'000'000, op).resource == "ports of a rank");
+        CHECK(bound(0, op).resource != "ports of a rank");
+    }
+    CHECK(bound(159'000'000'000, collective_op::all_gather).us == Approx(630.0 / 19.875));
+}
+
 TEST_CASE("bounds: rates of the platform table are rounded up", "[bounds]")
 {
     CHECK(abi::mbps_of(1'000'000'000) == 1000);

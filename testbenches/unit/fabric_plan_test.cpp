@@ -53,18 +53,18 @@ TEST_CASE("grids have the links of their kind", "[routing][fast]")
         std::uint32_t longest;
     };
     const std::vector<shape> shapes{
-        {{{5}}, 8, 4},                                             // a line
-        {{{5, k::ring}}, 10, 2},                                   // a ring
-        {{{6, k::full}}, 30, 1},                                   // a full mesh
-        {{{4, k::line, "X"}, {3, k::line, "Y"}}, 34, 5},           // 3 x 3 x 2 + 4 x 2 x 2
-        {{{4, k::ring, "X"}, {4, k::ring, "Y"}}, 64, 4},           // Trn1
-        {{{4, k::ring}, {4, k::ring}, {4, k::ring}}, 384, 6},      // Trn2: 64 x 6
-        {{{2, k::line, "X"}, {8, k::line, "Y"}}, 44, 8},           // a ladder: 8 rungs, 2 x 7 rails
-        {{{2, k::line, "X"}, {8, k::ring, "Y"}}, 48, 5},           // with loop-back cables
-        {{{4, k::full}, {4, k::full}, {2, k::full}}, 224, 3},      // UB: 32 x (3 + 3 + 1)
-        {{{3, k::ring}, {2, k::full}, {2, k::line}}, 48, 3},       // a mixture: 24 + 12 + 12
+        {{{5}}, 8, 4},                                        // a line
+        {{{5, k::ring}}, 10, 2},                              // a ring
+        {{{6, k::full}}, 30, 1},                              // a full mesh
+        {{{4, k::line, "X"}, {3, k::line, "Y"}}, 34, 5},      // 3 x 3 x 2 + 4 x 2 x 2
+        {{{4, k::ring, "X"}, {4, k::ring, "Y"}}, 64, 4},      // Trn1
+        {{{4, k::ring}, {4, k::ring}, {4, k::ring}}, 384, 6}, // Trn2: 64 x 6
+        {{{2, k::line, "X"}, {8, k::line, "Y"}}, 44, 8},      // a ladder: 8 rungs, 2 x 7 rails
+        {{{2, k::line, "X"}, {8, k::ring, "Y"}}, 48, 5},      // with loop-back cables
+        {{{4, k::full}, {4, k::full}, {2, k::full}}, 224, 3}, // UB: 32 x (3 + 3 + 1)
+        {{{3, k::ring}, {2, k::full}, {2, k::line}}, 48, 3},  // a mixture: 24 + 12 + 12
         {{{1}, {7, k::ring}}, 14, 3},
-        {{{2, k::ring}}, 4, 1},                                    // two cables side by side
+        {{{2, k::ring}}, 2, 1}, // one cable
     };
     for (const shape& s : shapes) {
         const grid g = made(s.axes);
@@ -75,6 +75,19 @@ TEST_CASE("grids have the links of their kind", "[routing][fast]")
         CHECK(proof);
         CHECK(proof.longest_route == s.longest);
     }
+}
+
+TEST_CASE("a ring of two has one cable and each router its way over it", "[routing][fast]")
+{
+    grid_description d;
+    d.axes = {{2, axis_kind::ring, "X"}, {3, axis_kind::ring, "Y"}};
+    d.vls = 2;
+    const grid g(d);
+    CHECK(g.plan().links.size() == 2 * 3 + 2 * 2 * 3);
+    const dimension_order order(g);
+    const channel_proof proof = prove_deadlock_free(g.plan(), routes_of(order));
+    CHECK(proof);
+    CHECK(proof.longest_route == 2);
 }
 
 TEST_CASE("dimension order counts its hops as the proof walks them", "[routing][fast]")

@@ -333,6 +333,56 @@ TEST_CASE("trees of a full mesh share no link and send every part once", "[sched
                 }
 }
 
+TEST_CASE("a tree of a torus of three dimensions sends everything once to each rank", "[schedule]")
+{
+    for (const std::vector<std::uint32_t>& dims :
+         std::vector<std::vector<std::uint32_t>>{{2, 3, 4}, {5, 1, 2}, {4, 4, 4}, {2, 2, 3, 2}})
+        for (const dimension_kind kind : {dimension_kind::ring, dimension_kind::line})
+            for (const collective_op op : {collective_op::broadcast, collective_op::reduce}) {
+                const shape s{"", dims, kind, {}};
+                collective_case c = case_of(op, algorithm::mesh_tree, 5000, 1024);
+                c.root = s.tables()[0].ranks * 2 / 3;
+                std::vector<planned_rank> ranks;
+                std::uint64_t all = 0;
+                for (const abi::platform_table& t : s.tables()) {
+                    ranks.push_back(plan_of(t, c));
+                    for (const planned_channel& channel : ranks.back().channels)
+                        for (const planned_pass& p : channel.passes)
+                            for (const planned_run& r : p.runs)
+                                all += r.range.count;
+                }
+                std::uint32_t depth = 0;
+                for (const std::uint32_t d : dims)
+                    depth += d / 2;
+                INFO(fmt::format("{}, {}", fmt::join(dims, "x"), name_of(op)));
+                CHECK(unmatched(ranks) == "");
+                CHECK(all == 5000u * (ranks.size() - 1));
+                CHECK(ranks[0].steps == depth);
+            }
+}
+
+TEST_CASE("multi_axis: a pair beside rings is a ring", "[schedule]")
+{
+    const auto passes = [](const std::vector<std::uint32_t>& dims, dimension_kind first, dimension_kind last) {
+        const shape s{"", dims, last, {}};
+        std::vector<abi::platform_table> tables = s.tables();
+        std::vector<planned_rank> ranks;
+        for (abi::platform_table& t : tables) {
+            t.kind[0] = first;
+            ranks.push_back(plan_of(t, case_of(collective_op::all_gather, algorithm::multi_axis, 4 << 20, 256 << 10)));
+        }
+        CHECK(unmatched(ranks) == "");
+        std::string what;
+        for (const planned_pass& p : ranks[0].channels[0].passes)
+            what += p.what + "; ";
+        return what;
+    };
+    CHECK(passes({2, 4}, dimension_kind::full, dimension_kind::ring).find("directly") == std::string::npos);
+    CHECK(passes({2, 4}, dimension_kind::full, dimension_kind::line).find("directly") == std::string::npos);
+    CHECK(passes({3, 4}, dimension_kind::full, dimension_kind::ring).find("directly") != std::string::npos);
+    CHECK(passes({2, 4}, dimension_kind::full, dimension_kind::full).find("directly") != std::string::npos);
+}
+
 TEST_CASE("multi_axis: shards are cut for as many lanes as leave parts long enough", "[schedule]")
 {
     const shape torus{"4x4x4", {4, 4, 4}, dimension_kind::ring, {}};
