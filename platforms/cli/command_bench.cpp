@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/core/iss.h"
 #include "platforms/cli/bench_cases.h"
+#include "platforms/cli/bench_shares.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/report/bench_page.h"
@@ -87,6 +88,8 @@ void add_bench(CLI::App& app, int& exit_code)
         for (const platform_studies* one : studies())
             if (one->bench != nullptr)
                 one->bench(out, how);
+        if (!how.quick)
+            measure_shares(out, how);
         if (!options->out.empty()) {
             const std::string head = fmt::format(
                 "# Speed\n\n<!-- Made by `weft bench{} --out {}`; do not edit. -->\n\nweft {} on {}, medians of {} runs, CPU time of one "
