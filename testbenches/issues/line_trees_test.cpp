@@ -89,3 +89,26 @@ TEST_CASE("auto takes the faster all_to_all on small meshes")
                   1.1 * std::min(rows.at(1).at("time_us").get<double>(), rows.at(2).at("time_us").get<double>()));
         }
 }
+
+TEST_CASE("trees of all links: pieces are as long as a user says")
+{
+    const exact_runs board("ub_mesh/board.yaml");
+    for (const char* op : {"broadcast", "reduce"}) {
+        const auto messages = [&](const char* chunk) {
+            return board.exact(by_trees(op, fmt::format("sizes: [1 MiB]{}", chunk)), "")
+                .at("results")
+                .at(0)
+                .at("messages")
+                .get<std::uint64_t>();
+        };
+        // A part of 1 MiB in seven trees has 146.3 KiB.
+        const std::uint64_t own = messages(""), whole = messages(", chunk: 160 KiB"),
+                            two = messages(", chunk: 128 KiB"), four = messages(", chunk: 40 KiB");
+        INFO(op << ": " << own << ", " << whole << ", " << two << ", " << four);
+        CHECK(own == whole);
+        CHECK(two > whole);
+        CHECK(four - two == 2 * (two - whole));
+        CHECK(board.time_us(by_trees(op, "sizes: [1 MiB], chunk: 40 KiB"), "") !=
+              board.time_us(by_trees(op, "sizes: [1 MiB], chunk: 128 KiB"), ""));
+    }
+}
