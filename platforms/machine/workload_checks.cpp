@@ -109,8 +109,9 @@ void check_chunk(const collective_spec& spec, const std::string& key, const abi:
     const std::vector<abi::algorithm> taken = spec.taken_algorithms();
     if (exchanges_only(table) &&
         std::all_of(taken.begin(), taken.end(), [](abi::algorithm a) { return a == abi::algorithm::multi_axis; }))
-        warn("nothing uses it: multi_axis sends each block whole where all ranks of a line are joined; leave it out, or "
-             "take an algorithm in chunks.");
+        warn(
+            "nothing uses it: multi_axis sends each block whole where all ranks of a line are joined; leave it out, or "
+            "take an algorithm in chunks.");
     for (const collective_case& c : spec.cases()) {
         const char* reason = "";
         if (c.op != abi::collective_op::reduce || c.algo != abi::algorithm::mesh_tree || c.root >= table.ranks ||

@@ -71,8 +71,11 @@ public:
             for (std::uint32_t rank = 0; rank < ranks(); ++rank)
                 tables.push_back(rank_table(rank));
             const std::vector<rank_list> lists =
-                find_groups(c.groups, ranks(), [&](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; }).lists;
-            const auto longest = std::max_element(lists.begin(), lists.end(), [](const rank_list& a, const rank_list& b) { return a.size() < b.size(); });
+                find_groups(c.groups, ranks(), [&](std::uint32_t rank) -> const abi::platform_table& {
+                    return tables[rank];
+                }).lists;
+            const auto longest = std::max_element(
+                lists.begin(), lists.end(), [](const rank_list& a, const rank_list& b) { return a.size() < b.size(); });
             return longest == lists.end() || longest->size() < 2 ? std::nullopt : cuts.of_group(c, *longest);
         }
         // By shortest paths, and without switches, bounds.h knows all links that are used.

@@ -381,7 +381,9 @@ private:
                     add_wire_time(p, wire_us);
             });
             if (to_root)
-                us += gather_to_root(channel, bytes_ / lanes, [&](std::uint32_t level, std::uint32_t d) { return streams[{level, d}]; });
+                us += gather_to_root(channel, lanes, [&](std::uint32_t level, std::uint32_t d) {
+                    return streams[{level, d}];
+                });
             longest = std::max(longest, us);
         }
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
@@ -393,9 +395,10 @@ private:
     /// From dimension to dimension, the last one first, all of a line send their sums to the one with the root's
     /// coordinate. Channels that do so along one dimension at once share its links: those of a corner.
     template <class Streams>
-    double gather_to_root(const planned_channel& channel, double bytes, Streams&& streams) const
+    double gather_to_root(const planned_channel& channel, double lanes, Streams&& streams) const
     {
         double us = 0;
+        double bytes = bytes_ / lanes;
         for (std::uint32_t level = 0; 2 * level < channel.passes.size(); ++level) {
             const planned_pass& p = channel.passes[level];
             if (p.runs.empty()) {
@@ -408,6 +411,10 @@ private:
             const double rate = bytes_per_us(t_.rate_mbps[d]) * (line ? 0.5 : 1);
             const double wire_us = rate != 0 ? streams(level, d) * bytes * (size - 1) / size / rate : 0;
             us += answer() + latency((line ? size - 1 : ring ? size / 2 : 1) * m_.hop_us[d]) + wire_us;
+            // Exchanges of all channels end together, and the core, which counts blocks, is with another one; those of
+            // rings end one after the other.
+            if (p.direct)
+                us += (lanes - 1) / 2 * woken_message() + instructions(size * costs::k_axis_block);
             bytes /= size;
         }
         return us;
@@ -552,7 +559,8 @@ private:
         const double messages = 2 * halves * messages_to_others(1);
         // On one path the links of a dimension are idle in one of the phases.
         const double wire_us = one_path() ? both_dimensions() : bound_of_exchange();
-        return start() + barrier() + std::max(messages * post(costs::k_two_phase_message), wire_us / k_two_phase_share) +
+        return start() + barrier() +
+               std::max(messages * post(costs::k_two_phase_message), wire_us / k_two_phase_share) +
                2 * latency(farthest());
     }
     bool one_path() const { return c_.algo == abi::algorithm::two_phase_one_path; }

@@ -72,3 +72,30 @@ TEST_CASE("two paths: at least 1.8 times as fast as one path on 4x4 and 8x8 NPUs
         CHECK(us[1] / us[0] <= 2);
     }
 }
+
+TEST_CASE("one rank in each of four racks reaches most of its links to them")
+{
+    const nlohmann::json results =
+        exact_runs("ub_mesh/rack.yaml")
+            .exact("[{op: all_reduce, algorithms: [multi_axis], groups: [\"0,64,128,192\"], sizes: [64 MiB]}]",
+                   "--set mesh.rack_cols=4 --set data=off");
+    const double share = results.at("results").at(0).at("bound_share");
+    INFO(results.at("results").at(0).dump());
+    CHECK(share >= 0.95);
+    CHECK(share <= 1);
+}
+
+TEST_CASE("an all_to_all of a rack is bounded by what a board's leaves have to spines")
+{
+    // 28 lanes of Y and four of 16 to planes; shortest paths take none of these.
+    const exact_runs rack("ub_mesh/rack.yaml");
+    const std::string workload = "[{op: all_to_all, algorithms: [direct], sizes: [1 MiB]}]";
+    const auto share = [&](const char* paths) {
+        return rack.exact(workload, fmt::format("--set data=off --set ub.paths={}", paths))
+            .at("results")
+            .at(0)
+            .at("bound_share")
+            .get<double>();
+    };
+    CHECK(share("all") / share("shortest") == Approx(28.0 / 32).epsilon(0.02));
+}
