@@ -71,7 +71,8 @@ bool run_by_direct(const task& w)
 
 bool run_by_two_phase(const task& w)
 {
-    run_two_phase(w.hal, w.dma, w.context, w.command, w.result);
+    (full_mesh(w.context.table) && !alone(w) ? run_two_phase_by_lines : run_two_phase)(w.hal, w.dma, w.context,
+                                                                                       w.command, w.result);
     return true;
 }
 

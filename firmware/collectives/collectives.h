@@ -25,7 +25,9 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
 void run_all_to_all(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                     collective_result& result);
 
-/// The same by two_phase.
+/// The same by two_phase and two_phase_one_path: on lines and rings, and on full meshes of two dimensions.
+void run_two_phase_by_lines(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+                            collective_result& result);
 void run_two_phase(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                    collective_result& result);
 

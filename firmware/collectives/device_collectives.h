@@ -46,7 +46,9 @@ constexpr std::uint64_t scratch_elements(abi::algorithm a, std::uint64_t count, 
 /// How many outputs as large as the longest one an all_to_all needs at command::scratch_offset for what is on its way.
 constexpr std::uint32_t scratch_outputs(abi::algorithm a)
 {
-    return a == abi::algorithm::two_phase ? 1 : a == abi::algorithm::ccu_axes ? 2 : 0;
+    // Of two phases on a full mesh, slots of longer and of shorter blocks.
+    return a == abi::algorithm::two_phase || a == abi::algorithm::two_phase_one_path || a == abi::algorithm::ccu_axes ? 2
+                                                                                                                      : 0;
 }
 
 } // namespace weft::firmware

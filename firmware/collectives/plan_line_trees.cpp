@@ -49,7 +49,8 @@ void planner::plan_line_trees()
     const std::uint64_t longest = (command_.count + t.trees - 1) / t.trees;
     const std::uint64_t shortest =
         (reduces ? k_sum_piece_bytes : t.trees * k_piece_bytes_of_link) / abi::element_bytes(command_.type);
-    out_.chunk_elements = out_.chunk_elements < shortest ? shortest : out_.chunk_elements;
+    if (command_.chunk_is_asked == 0 && out_.chunk_elements < shortest)
+        out_.chunk_elements = shortest;
     t.pieces = out_.chunks(longest);
     if (reduces)
         t.pieces = smaller(t.pieces, smaller(k_sum_semaphores / t.count, k_max_passes));

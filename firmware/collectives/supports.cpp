@@ -254,16 +254,22 @@ const char* needs_multi_axis(const question& q)
 
 const char* needs_two_phase(const question& q)
 {
-    const auto joined_by_links = [&](std::uint32_t d) {
-        return q.table.kind[d] == abi::dimension_kind::line || q.table.kind[d] == abi::dimension_kind::ring;
-    };
-    if (!is_mesh(q.table) || !joined_by_links(0) || (q.table.dim_count == 2 && !joined_by_links(1)))
-        return "two_phase needs a mesh or torus of rows and columns";
+    std::uint32_t lines = 0;
+    bool joined_by_links = is_mesh(q.table);
+    for (std::uint32_t d = 0; d < q.table.dim_count; ++d) {
+        lines += q.table.dims[d] > 1 ? 1 : 0;
+        joined_by_links = joined_by_links && (q.table.kind[d] == abi::dimension_kind::line ||
+                                              q.table.kind[d] == abi::dimension_kind::ring);
+    }
+    if (!joined_by_links && !(full_mesh(q.table) && lines == 2))
+        return "two_phase needs a mesh or torus of rows and columns, or a full mesh of two dimensions";
     if (q.table.failed_regions != 0)
         return "two_phase needs a mesh without failed chips";
     return q.table.ranks <= 1u << k_barrier_rounds ? nullptr
                                                    : "two_phase is limited to 16384 ranks: its barrier has 14 semaphores";
 }
+
+const char* needs_two_phase_one_path(const question& q) { return needs_two_phase(q); }
 
 const char* needs_device_ring(const question& q)
 {

@@ -42,6 +42,7 @@ struct relay {
     std::uint64_t element;
     std::uint64_t slot_elements;
     std::uint32_t groups; ///< in use
+    bool one_path;        ///< whole blocks go along rows first
 
     explicit relay(exchange& e) : x(e), rank(e.context.table.rank), ranks(e.context.table.ranks)
     {
@@ -54,6 +55,7 @@ struct relay {
         ring[0] = m.wrap_cols && m.cols > 2;
         ring[1] = m.wrap_rows && m.rows > 2;
         element = abi::element_bytes(e.command.type);
+        one_path = e.command.algo == abi::algorithm::two_phase_one_path;
         slot_elements = abi::shard_of(e.command.count, ranks, 0).count;
         groups = half_of(slot_elements, 0).count * element >= k_group_bytes ? k_groups : 1;
     }
@@ -68,7 +70,12 @@ struct relay {
         return abi::shard_of(x.command.count, ranks, destination).count;
     }
     /// Of a block, the part that goes along `half` first.
-    abi::element_range half_of(std::uint64_t block, std::uint32_t half) const { return abi::shard_of(block, k_halves, half); }
+    abi::element_range half_of(std::uint64_t block, std::uint32_t half) const
+    {
+        if (one_path)
+            return half == 0 ? abi::element_range{0, block} : abi::element_range{block, 0};
+        return abi::shard_of(block, k_halves, half);
+    }
 
     std::uint64_t in_input(std::uint32_t destination, abi::element_range part) const
     {

@@ -185,7 +185,9 @@ struct command {
     std::uint64_t timeout_ns = 0;  ///< bound of every single wait
     std::uint32_t root = 0;
     /// 1: swap the roles of rows and columns (ring order, row pairs). Algorithms of CCUs: k_only_prepares.
-    std::uint32_t transposed = 0;
+    std::uint16_t transposed = 0;
+    /// 1: somebody asked for `chunk_bytes`. 0: it is a default, and an algorithm that knows a better grain takes that.
+    std::uint16_t chunk_is_asked = 0;
     /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count
     /// inside the group. 0: the platform table, all ranks.
     std::uint64_t table = 0;
@@ -195,7 +197,7 @@ struct command {
 };
 
 /// In command::transposed, of algorithms of CCUs: write the microcode and set the channels, move nothing.
-inline constexpr std::uint32_t k_only_prepares = 2;
+inline constexpr std::uint16_t k_only_prepares = 2;
 
 inline constexpr std::uint32_t k_no_rank = 0xffff'ffff;
 

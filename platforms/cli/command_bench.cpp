@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/core/iss.h"
 #include "platforms/cli/bench_cases.h"
+#include "platforms/cli/bench_shares.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/report/bench_page.h"
@@ -55,6 +56,7 @@ void add_bench(CLI::App& app, int& exit_code)
         unsigned repeats = 3;
         bool quick = false;
         bool full = false;
+        bool shares = false;
         std::string out;
     };
     auto options = std::make_shared<bench_options>();
@@ -66,7 +68,13 @@ void add_bench(CLI::App& app, int& exit_code)
     command->add_flag("--quick", options->quick, "Only events, packet-hops and size, about half a minute");
     command->add_flag("--full", options->full,
                       "Also errors of larger sizes and the all-reduce of 8,192 NPUs, many minutes");
-    command->add_option("--out", options->out, "Also write the figures as a Markdown page")->type_name("FILE")->check(is_output_name());
+    command
+        ->add_flag("--shares", options->shares,
+                   "Only what collectives reach of what links and memories allow: simulated times, no host")
+        ->excludes("--quick");
+    command->add_option("--out", options->out, "Also write the figures as a Markdown page")
+        ->type_name("FILE")
+        ->check(is_output_name());
     command->callback([options, &exit_code] {
         if (!options->out.empty()) {
             output_targets targets;
@@ -83,17 +91,22 @@ void add_bench(CLI::App& app, int& exit_code)
         how.quick = options->quick;
         how.full = options->full;
         how.isolated = in_child;
-        measure_host(out, how);
-        for (const platform_studies* one : studies())
-            if (one->bench != nullptr)
-                one->bench(out, how);
+        if (!options->shares) {
+            measure_host(out, how);
+            for (const platform_studies* one : studies())
+                if (one->bench != nullptr)
+                    one->bench(out, how);
+        }
+        if (!how.quick)
+            measure_shares(out, how);
         if (!options->out.empty()) {
             const std::string head = fmt::format(
                 "# Speed\n\n<!-- Made by `weft bench{} --out {}`; do not edit. -->\n\nweft {} on {}, medians of {} runs, CPU time of one "
                 "core. Hosts differ and are noisy: compare ratios within one page.\n",
-                options->full    ? " --full"
-                : options->quick ? " --quick"
-                                 : "",
+                fmt::format("{}{}", options->shares ? " --shares" : "",
+                            options->full    ? " --full"
+                            : options->quick ? " --quick"
+                                             : ""),
                 options->out, version(), host_name(), options->repeats);
             write_file_atomically(options->out, head + out.markdown());
         }

@@ -48,7 +48,7 @@ void print_predictions(const platform& p)
     for (unsigned op = 0; op < abi::k_collective_ops; ++op)
         for (std::uint64_t size = 4; size <= 256ull << 20; size *= size == 4 ? 64 : 16) {
             collective_case c = make_case(static_cast<abi::collective_op>(op), k_auto_algorithm, abi::element_type::int32, abi::reduce_op::sum, size);
-            c.chunk_bytes = collective_spec().chunk.value();
+            c.chunk_bytes = k_default_chunk.value();
             std::string text;
             for (const algorithm_prediction& one : predictions_of(table, costs, c))
                 text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name_of(one.algorithm), one.us);

@@ -147,6 +147,7 @@ struct tuned_kind {
         c.root = cases.root;
         c.transposed = cases.transposed;
         c.chunk_bytes = cases.chunk.value();
+        c.chunk_is_asked = cases.chunk != k_default_chunk;
         c.groups = cases.groups;
         return c;
     }
@@ -191,8 +192,14 @@ std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<
                 for (const abi::reduce_op redop :
                      reduces(op) ? entry.redops : std::vector<abi::reduce_op>{abi::reduce_op::none}) {
                     tuned_kind kind;
-                    kind.cases = {op,          type,         redop, has_root(op) ? entry.root : 0, entry.transposed,
-                                  entry.chunk, entry.groups, {}};
+                    kind.cases = {op,
+                                  type,
+                                  redop,
+                                  has_root(op) ? entry.root : 0,
+                                  entry.transposed,
+                                  entry.chunk.value_or(k_default_chunk),
+                                  entry.groups,
+                                  {}};
                     if (std::none_of(kinds.begin(), kinds.end(),
                                      [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))
                         kinds.push_back(std::move(kind));

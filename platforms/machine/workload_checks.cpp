@@ -4,6 +4,7 @@
 
 #include "firmware/collectives/supports.h"
 #include "platforms/workload/collective_runner.h"
+#include "platforms/workload/planned_schedule.h"
 #include "platforms/workload/process_groups.h"
 
 #include <algorithm>
@@ -89,6 +90,44 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
     }
 }
 
+/// Whether multi_axis passes nothing on here: in each dimension everybody is joined to everybody.
+bool exchanges_only(const abi::platform_table& t)
+{
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
+        if (t.dims[d] > 1 && (t.kind[d] == abi::dimension_kind::line || t.kind[d] == abi::dimension_kind::ring))
+            return false;
+    return true;
+}
+
+/// Warns of a chunk that this machine does not use, or not so short. Of collectives over all ranks.
+void check_chunk(const collective_spec& spec, const std::string& key, const abi::platform_table& table,
+                 std::vector<config_problem>& problems)
+{
+    const auto warn = [&](std::string text) {
+        problems.push_back({severity::warning, key + ".chunk", std::move(text)});
+    };
+    const std::vector<abi::algorithm> taken = spec.taken_algorithms();
+    if (exchanges_only(table) &&
+        std::all_of(taken.begin(), taken.end(), [](abi::algorithm a) { return a == abi::algorithm::multi_axis; }))
+        warn(
+            "nothing uses it: multi_axis sends each block whole where all ranks of a line are joined; leave it out, or "
+            "take an algorithm in chunks.");
+    for (const collective_case& c : spec.cases()) {
+        const char* reason = "";
+        if (c.op != abi::collective_op::reduce || c.algo != abi::algorithm::mesh_tree || c.root >= table.ranks ||
+            !firmware::supports(c.op, c.algo, table, c.transposed, &reason))
+            continue;
+        const planned_rank plan = plan_of(table, c);
+        if (plan.tree_pieces == 0 || plan.tree_piece_bytes <= c.chunk_bytes)
+            continue;
+        warn(fmt::format("is {}, but a reduce of {} by mesh_tree goes in messages of {} here: each of its {} pieces "
+                         "counts on a semaphore of its own, and there are no more.",
+                         to_string(data_size(c.chunk_bytes)), to_string(data_size(c.size_bytes)),
+                         to_string(data_size(plan.tree_piece_bytes)), plan.tree_pieces));
+        break;
+    }
+}
+
 void check_collectives(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
 {
     bool all_sound = run.case_count() <= run_config::k_most_cases;
@@ -121,6 +160,8 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
         all_sound = all_sound && is_sound(spec);
         if (!all_sound)
             continue;
+        if (spec.chunk && spec.groups.empty() && ground.rank_table && ground.ranks > 1)
+            check_chunk(spec, key, ground.rank_table(0), problems);
         for (const collective_case& c : spec.cases()) {
             const std::uint64_t need = hbm_bytes_for(output_offset, c, ground.ranks);
             if (need <= ground.room_bytes)

@@ -4,9 +4,13 @@
 // A UB-Mesh machine as the command line sees it: reading, description, proof.
 #include "platforms/machine/configured_platform.h"
 #include "platforms/ub_mesh/ub_bill_costs.h"
+#include "platforms/ub_mesh/ub_cuts.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 #include "platforms/ub_mesh/ub_notices.h"
 
+#include "platforms/workload/process_groups.h"
+
+#include <algorithm>
 #include <fmt/format.h>
 #include <optional>
 
@@ -55,6 +59,31 @@ public:
     using configured_platform::configured_platform;
     std::vector<std::string> input_files() const override { return {config_.npu.core.elf, config_.run.routing, config_.run.tuning, config_.prices}; }
     bandwidth links_rate() const override { return config_.links_rate(); }
+    std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override
+    {
+        const ub_routes& routes = routing();
+        if (config_.ranks() != config_.mesh.ranks() || routes.tables || !routes.problem().empty())
+            return std::nullopt;
+        const ub_cuts cuts(routes.plan, routes.down,
+                           config_.ub.payload_efficiency() * static_cast<double>(config_.ub.lane_rate.value()));
+        if (!c.groups.empty()) {
+            std::vector<abi::platform_table> tables;
+            for (std::uint32_t rank = 0; rank < ranks(); ++rank)
+                tables.push_back(rank_table(rank));
+            const std::vector<rank_list> lists =
+                find_groups(c.groups, ranks(), [&](std::uint32_t rank) -> const abi::platform_table& {
+                    return tables[rank];
+                }).lists;
+            const auto longest = std::max_element(
+                lists.begin(), lists.end(), [](const rank_list& a, const rank_list& b) { return a.size() < b.size(); });
+            return longest == lists.end() || longest->size() < 2 ? std::nullopt : cuts.of_group(c, *longest);
+        }
+        // By shortest paths, and without switches, bounds.h knows all links that are used.
+        const bool switches = config_.mesh.backplane || config_.mesh.racks() > 1;
+        if (c.op != abi::collective_op::all_to_all || !routes.all_paths || !switches)
+            return std::nullopt;
+        return cuts.of_all_to_all(c.size_bytes, rank_table(0));
+    }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         return std::make_unique<ub_machine>(config_, shared_routing(), fit);

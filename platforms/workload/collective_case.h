@@ -30,6 +30,9 @@ namespace weft {
 /// Of one buffer: the window of the address map.
 inline constexpr data_size k_largest_size = data_size(1ull << 40);
 
+/// Pipelining grain where nobody asks for another one (assumed: Kumar and Jouppi give none).
+inline constexpr data_size k_default_chunk = data_size(128 << 10);
+
 /// What fills the inputs, see collective_data.h.
 enum class data_style : std::uint8_t { exact = 0, random = 1 };
 
@@ -119,6 +122,7 @@ struct collective_case {
     /// floating point): they are right within the bound of that, not bit for bit. 0: the sums are of floats.
     std::uint32_t quantised_block = 0;
     std::uint64_t chunk_bytes = 0; ///< pipelining grain of the firmware; 0: none told
+    bool chunk_is_asked = false;   ///< by a user; else an algorithm may take a grain of its own
     /// Of a case of `auto`: what was predicted of each algorithm that runs here, the fastest first. That one is `algo`,
     /// unless it is `tuned`.
     std::vector<algorithm_prediction> predictions;

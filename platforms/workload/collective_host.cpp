@@ -163,6 +163,7 @@ abi::command collective_host::command_for(const placed_case& placed, std::uint64
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
     command.root = c.gathers_by ? firmware::told_gather(*c.gathers_by) : c.root;
     command.transposed = c.transposed ? 1 : 0;
+    command.chunk_is_asked = c.chunk_is_asked ? 1 : 0;
     return command;
 }
 

@@ -87,7 +87,7 @@ bool collective_runner::run_repeats(const collective_spec& spec, const collectiv
     if (config_.host && config_.host->compare && machine_.hosts() != nullptr) {
         const std::size_t begun = host_.begun();
         case_result alone;
-        if (!host_.begin_case(0) || !run_case(c, spec.chunk.value(), alone, false) || !host_.let_it_drain())
+        if (!host_.begin_case(0) || !run_case(c, spec.chunk_bytes(), alone, false) || !host_.let_it_drain())
             return false;
         alone_ps = alone.time_ps;
         host_.set_begun(begun);
@@ -97,7 +97,7 @@ bool collective_runner::run_repeats(const collective_spec& spec, const collectiv
             return false;
         host_.set_start_skew(draw == 0 ? 0 : spec.start_skew.value());
         case_result result;
-        if (!run_case(c, spec.chunk.value(), result, true))
+        if (!run_case(c, spec.chunk_bytes(), result, true))
             return false;
         result.alone_ps = alone_ps;
         if (spec.repeats == 1)

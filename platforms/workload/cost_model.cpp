@@ -94,7 +94,8 @@ private:
             return rings_in_lockstep();
         switch (c_.algo) {
         case abi::algorithm::direct: return c_.op == abi::collective_op::all_to_all ? all_to_all() : shots();
-        case abi::algorithm::two_phase: return two_phase();
+        case abi::algorithm::two_phase:
+        case abi::algorithm::two_phase_one_path: return two_phase();
         case abi::algorithm::halving_doubling: return halving_doubling();
         case abi::algorithm::ccu:
             return in_rounds() ? units_in_rounds() : units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
@@ -338,9 +339,10 @@ private:
     // --- Firmware that executes a schedule ---------------------------------------------------------------------------
     double by_schedule() const
     {
-        // A reduce seen from its root sends nothing. The same trees the other way, or the blocks that everybody gets,
-        // take as long.
+        // A reduce seen from its root sends nothing. The same trees the other way take as long; by multi_axis it begins
+        // like an all_reduce, and then the root gets what it lacks.
         collective_case planned = c_;
+        const bool to_root = c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::multi_axis;
         if (c_.op == abi::collective_op::reduce)
             planned.op =
                 c_.algo == abi::algorithm::mesh_tree ? abi::collective_op::broadcast : abi::collective_op::all_reduce;
@@ -362,18 +364,26 @@ private:
         const double notices = rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
         const double before = start() + instructions(planning) + notices;
         if (rank.tree_pieces != 0)
-            return before + by_line_trees(rank.tree_pieces);
+            return before + by_line_trees(reduces(c_.op) ? plan_of(t_, c_).tree_pieces : rank.tree_pieces);
         double longest = 0;
         // Of all exchanges along a dimension: lanes that go along one at once share its links.
         std::vector<double> wire_us(t_.dim_count, 0);
         for (const planned_channel& channel : rank.channels) {
             double us = 0;
+            std::size_t left = to_root ? channel.passes.size() / 2 : channel.passes.size();
             each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
+                if (left == 0)
+                    return;
+                --left;
                 const double beside = p.runs.empty() ? 1 : streams[{number, dimension_of(p.runs.front().to)}];
                 us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
                 if (p.direct)
                     add_wire_time(p, wire_us);
             });
+            if (to_root)
+                us += gather_to_root(channel, lanes, [&](std::uint32_t level, std::uint32_t d) {
+                    return streams[{level, d}];
+                });
             longest = std::max(longest, us);
         }
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
@@ -381,6 +391,33 @@ private:
         if (c_.algo == abi::algorithm::mesh_tree && !firmware::full_mesh(t_))
             longest += below_root(rank);
         return before + longest;
+    }
+    /// From dimension to dimension, the last one first, all of a line send their sums to the one with the root's
+    /// coordinate. Channels that do so along one dimension at once share its links: those of a corner.
+    template <class Streams>
+    double gather_to_root(const planned_channel& channel, double lanes, Streams&& streams) const
+    {
+        double us = 0;
+        double bytes = bytes_ / lanes;
+        for (std::uint32_t level = 0; 2 * level < channel.passes.size(); ++level) {
+            const planned_pass& p = channel.passes[level];
+            if (p.runs.empty()) {
+                us += answer() + latency(m_.hop_us[t_.dim_count - 1]);
+                continue;
+            }
+            const std::uint32_t d = dimension_of(p.runs.front().to);
+            const double size = t_.dims[d];
+            const bool line = t_.kind[d] == dimension_kind::line, ring = t_.kind[d] == dimension_kind::ring;
+            const double rate = bytes_per_us(t_.rate_mbps[d]) * (line ? 0.5 : 1);
+            const double wire_us = rate != 0 ? streams(level, d) * bytes * (size - 1) / size / rate : 0;
+            us += answer() + latency((line ? size - 1 : ring ? size / 2 : 1) * m_.hop_us[d]) + wire_us;
+            // Exchanges of all channels end together, and the core, which counts blocks, is with another one; those of
+            // rings end one after the other.
+            if (p.direct)
+                us += (lanes - 1) / 2 * woken_message() + instructions(size * costs::k_axis_block);
+            bytes /= size;
+        }
+        return us;
     }
     /// Of a broadcast along trees of a mesh: the last message goes on from chip to chip.
     double below_root(const planned_rank& rank) const
@@ -410,6 +447,10 @@ private:
         return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
                (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
     }
+    double bytes_of(const planned_run& run) const
+    {
+        return static_cast<double>(run.range.count) * run.pieces * abi::element_bytes(c_.type);
+    }
     /// What a message of the event loop takes of the core, with what goes with it when its channel slept.
     double woken_message() const
     {
@@ -438,7 +479,7 @@ private:
             double messages = 0, size = 0;
             for (; i < p.runs.size() && p.runs[i].step == step; ++i) {
                 messages += p.runs[i].messages;
-                size += static_cast<double>(p.runs[i].range.count) * abi::element_bytes(c_.type);
+                size += bytes_of(p.runs[i]);
             }
             const std::uint32_t to = p.runs[i - 1].to;
             const double wire_us = size / messages / stream_rate(dimension_of(to), streams);
@@ -457,7 +498,7 @@ private:
         for (const planned_run& run : p.runs) {
             const std::uint32_t d = dimension_of(run.to);
             if (t_.rate_mbps[d] != 0)
-                wire_us[d] += static_cast<double>(run.range.count) * abi::element_bytes(c_.type) / bytes_per_us(t_.rate_mbps[d]);
+                wire_us[d] += bytes_of(run) / bytes_per_us(t_.rate_mbps[d]);
         }
     }
     /// Everybody to everybody of a line.
@@ -467,7 +508,7 @@ private:
             return latency(m_.hop_us[t_.dim_count - 1]);
         double messages = 0, size = 0, last = 0;
         for (const planned_run& run : p.runs) {
-            last = static_cast<double>(run.range.count) * abi::element_bytes(c_.type);
+            last = bytes_of(run);
             size += last;
             messages += run.messages;
         }
@@ -512,10 +553,42 @@ private:
     /// Two halves of every block, in two messages each: along one line, and along the other.
     double two_phase() const
     {
+        if (firmware::full_mesh(t_))
+            return two_phase_by_lines();
         const double halves = static_cast<double>(c_.count) > t_.ranks ? 2 : 1;
         const double messages = 2 * halves * messages_to_others(1);
-        return start() + barrier() + std::max(messages * post(costs::k_two_phase_message), bound_of_exchange() / k_two_phase_share) +
+        // On one path the links of a dimension are idle in one of the phases.
+        const double wire_us = one_path() ? both_dimensions() : bound_of_exchange();
+        return start() + barrier() +
+               std::max(messages * post(costs::k_two_phase_message), wire_us / k_two_phase_share) +
                2 * latency(farthest());
+    }
+    bool one_path() const { return c_.algo == abi::algorithm::two_phase_one_path; }
+    /// What an all_to_all has to carry along each dimension, one after the other.
+    double both_dimensions() const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
+            abi::platform_table alone = t_;
+            for (std::uint32_t other = 0; other < t_.dim_count; ++other)
+                alone.dims[other] = other == d ? t_.dims[d] : 1;
+            alone.members = 0;
+            if (const auto bound = bound_of(alone, 0, 0, abi::collective_op::all_to_all, c_.size_bytes))
+                us += bound->us;
+        }
+        return us;
+    }
+    /// The same on a full mesh: one message for each relay and receiver, two where blocks are not equally long.
+    double two_phase_by_lines() const
+    {
+        double lines = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            lines += t_.dims[d] > 1 ? t_.dims[d] : 0;
+        const double messages = one_path() ? lines / 2 : lines; // of a phase
+        const double made_us = messages * post(costs::k_two_phase_message);
+        const double wire_us = (one_path() ? both_dimensions() : bound_of_exchange()) / 2; // of a phase
+        return start() + barrier() + 2 * (std::max(made_us, wire_us) + latency(farthest() / 2)) +
+               instructions(2 * costs::k_direct_wait) + 2 * m_.access_us;
     }
     double halving_doubling() const
     {

@@ -154,6 +154,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
     command.chunk_bytes = c.chunk_bytes;
     command.root = c.gathers_by ? firmware::told_gather(*c.gathers_by) : c.root;
     command.transposed = c.transposed ? 1 : 0;
+    command.chunk_is_asked = c.chunk_is_asked ? 1 : 0;
 
     planned_rank rank;
     rank.table = table;
@@ -170,6 +171,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
         throw user_error(fmt::format("{} by {}: {}.", name_of(c.op), name_of(c.algo), status.where));
     rank.steps = s->steps;
     rank.tree_pieces = s->tree_pieces;
+    rank.tree_piece_bytes = rank.tree_pieces != 0 ? s->chunk_elements * abi::element_bytes(c.type) : 0;
     for (std::uint32_t i = 0; i < s->notice_count; ++i) {
         rank.told.push_back(s->notices[i].to);
         ++rank.sent[{s->notices[i].to, s->notices[i].semaphore}];
@@ -207,7 +209,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
             for (std::uint32_t sent = 0; sent < counts.sends;) {
                 finder.find(p, cursor, sent == 0);
                 const std::uint32_t messages = std::max(s->chunks(cursor.run.count), 1u);
-                pass.runs.push_back({cursor.step, cursor.run, cursor.to, messages});
+                pass.runs.push_back({cursor.step, cursor.run, cursor.to, messages, cursor.more_pieces + 1});
                 rank.sent[{cursor.to, cursor.semaphore}] += messages;
                 sent += messages;
             }
@@ -261,7 +263,9 @@ std::string text_of(const planned_rank& rank, std::uint32_t element_bytes)
                 text += fmt::format("    step {:>3}  to rank {:<4} elements {} to {}: {} B{}\n", r.step, r.to,
                                     r.range.first, r.range.first + r.range.count - (r.range.count != 0 ? 1 : 0),
                                     r.range.count * element_bytes,
-                                    r.messages > 1 ? fmt::format(", {} messages", r.messages) : "");
+                                    r.pieces > 1     ? fmt::format(", the first of {} pieces", r.pieces)
+                                    : r.messages > 1 ? fmt::format(", {} messages", r.messages)
+                                                     : "");
         }
     return text;
 }

@@ -22,6 +22,7 @@ struct planned_run {
     abi::element_range range;
     std::uint32_t to = 0; ///< rank
     std::uint32_t messages = 0;
+    std::uint32_t pieces = 1; ///< of each message, as long as the range and a stride apart
 };
 
 struct planned_pass {
@@ -41,6 +42,7 @@ struct planned_rank {
     abi::platform_table table;
     std::uint32_t steps = 0;         ///< as its firmware reports them
     std::uint32_t tree_pieces = 0;   ///< messages of a part of line_trees.h; 0: it has none
+    std::uint64_t tree_piece_bytes = 0; ///< the longest of them
     std::vector<std::uint32_t> told; ///< ranks that hear that this one is ready, in order
     std::vector<planned_channel> channels;
     std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint64_t>

@@ -61,9 +61,9 @@ std::vector<config_problem> collective_spec::validate() const
     if (largest_type == types.end())
         return p;
     const std::uint64_t element = abi::element_bytes(*largest_type);
-    need(p, chunk.value() == 0 || chunk.value() >= element, "chunk",
-         fmt::format("is {}, less than one {} ({} B); the firmware moves whole elements.", to_string(chunk),
-                     name_of(*largest_type), element));
+    need(p, chunk_bytes() == 0 || chunk_bytes() >= element, "chunk",
+         fmt::format("is {}, less than one {} ({} B); the firmware moves whole elements.",
+                     to_string(data_size(chunk_bytes())), name_of(*largest_type), element));
     const auto too_small = [&](data_size s, const std::string& key) {
         need(p, s.value() == 0 || s.value() >= element, key,
              fmt::format("is {}, less than one {} ({} B).", to_string(s), name_of(*largest_type), element));
@@ -81,10 +81,11 @@ std::vector<key_rule<collective_spec>> collective_spec::key_rules()
     return {
         {"root", "for broadcast and reduce", [](const spec& s) { return has_root(s.op); }},
         {"redops", "where something is reduced", [](const spec& s) { return reduces(s.op); }},
-        {"chunk", "for algorithms in chunks: not all_to_all, which sends each block whole, and not switchml",
+        {"chunk",
+         "for algorithms in chunks: not all_to_all, which sends each block whole, and not switchml or those of CCUs",
          [](const spec& s) {
              return s.op != abi::collective_op::all_to_all &&
-                    has_any(s, [](abi::algorithm a) { return !abi::by_switch(a); });
+                    has_any(s, [](abi::algorithm a) { return !abi::by_switch(a) && !abi::is_in(abi::k_by_ccu, a); });
          }},
         {"transposed", "with ring_1d, row_pair, row_pair_forward and mesh_tree",
          [](const spec& s) { return has_any(s, abi::follows_rows); }},
@@ -177,7 +178,8 @@ std::vector<collective_case> collective_spec::cases() const
                     c.root = root;
                     c.transposed = transposed;
                     c.style = inputs;
-                    c.chunk_bytes = chunk.value();
+                    c.chunk_bytes = chunk_bytes();
+                    c.chunk_is_asked = chunk.has_value();
                     c.groups = groups;
                     choices.take(c, default_algorithm());
                     all.push_back(c);

@@ -133,6 +133,9 @@ std::vector<config_problem> tuned_cases::validate() const
 
 bool tuned_cases::has(const collective_case& c) const
 {
+    // What is written without a chunk was measured with that of each algorithm.
+    if (c.chunk_is_asked && chunk == k_default_chunk)
+        return false;
     return c.ranks_per_group == 0 && same_cases(*this, {c.op, c.type, c.redop, c.root, c.transposed, data_size(c.chunk_bytes), c.groups, {}});
 }
 

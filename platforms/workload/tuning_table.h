@@ -48,7 +48,7 @@ struct tuned_cases {
     abi::reduce_op redop = abi::reduce_op::sum;
     std::uint32_t root = 0;
     bool transposed = false;
-    data_size chunk = data_size(128 << 10);
+    data_size chunk = k_default_chunk;
     std::vector<std::string> groups;
     std::vector<tuned_range> ranges;
 

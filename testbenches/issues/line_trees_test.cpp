@@ -89,3 +89,51 @@ TEST_CASE("auto takes the faster all_to_all on small meshes")
                   1.1 * std::min(rows.at(1).at("time_us").get<double>(), rows.at(2).at("time_us").get<double>()));
         }
 }
+
+TEST_CASE("trees of all links: pieces are as long as a user says")
+{
+    const exact_runs board("ub_mesh/board.yaml");
+    for (const char* op : {"broadcast", "reduce"}) {
+        const auto messages = [&](const char* chunk) {
+            return board.exact(by_trees(op, fmt::format("sizes: [1 MiB]{}", chunk)), "")
+                .at("results")
+                .at(0)
+                .at("messages")
+                .get<std::uint64_t>();
+        };
+        // A part of 1 MiB in seven trees has 146.3 KiB.
+        const std::uint64_t own = messages(""), whole = messages(", chunk: 160 KiB"),
+                            two = messages(", chunk: 128 KiB"), four = messages(", chunk: 40 KiB");
+        INFO(op << ": " << own << ", " << whole << ", " << two << ", " << four);
+        CHECK(own == whole);
+        CHECK(two > whole);
+        CHECK(four - two == 2 * (two - whole));
+        CHECK(board.time_us(by_trees(op, "sizes: [1 MiB], chunk: 40 KiB"), "") !=
+              board.time_us(by_trees(op, "sizes: [1 MiB], chunk: 128 KiB"), ""));
+    }
+}
+
+TEST_CASE("auto takes a reduce that is within a tenth of the best one")
+{
+    const auto check = [](const char* file, const char* settings, const char* algorithms, const char* size) {
+        const auto rows =
+            exact_runs(file)
+                .exact(fmt::format("[{{op: reduce, algorithms: [auto, {}], sizes: [{}]}}]", algorithms, size),
+                       fmt::format("--set data=off {}", settings))
+                .at("results");
+        double best = rows.at(0).at("time_us");
+        for (std::size_t i = 1; i < rows.size(); ++i) {
+            best = std::min(best, rows.at(i).at("time_us").get<double>());
+            const double predicted = rows.at(0).at("predicted_us").at(rows.at(i).at("algorithm").get<std::string>());
+            INFO(file << settings << " " << size << ": " << rows.at(i).dump() << " predicted " << predicted);
+            CHECK(predicted == Approx(rows.at(i).at("time_us").get<double>()).epsilon(0.2));
+        }
+        INFO(file << settings << " " << size << ": " << rows.dump());
+        CHECK(rows.at(0).at("time_us").get<double>() <= 1.1 * best);
+    };
+    for (const char* wrap : {"--set mesh.wrap=none", "--set mesh.wrap=both"})
+        for (const char* size : {"192 KiB", "1 MiB", "2 MiB"})
+            check("tpu_v3/mesh_8x8.yaml", wrap, "mesh_tree, multi_axis", size);
+    for (const char* size : {"512 KiB", "2 MiB", "4 MiB"})
+        check("ub_mesh/board.yaml", "", "mesh_tree, multi_axis, ccu", size);
+}

@@ -50,6 +50,8 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
              "workload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [4 KiB], transposed: true}]\n",
          "workload.0.transposed", "on a mesh of rows and columns"},
         {k_tpu + "workload: [{op: all_to_all, sizes: [4 KiB], chunk: 1 KiB}]\n", "workload.0.chunk", "not all_to_all"},
+        {k_ub + "workload: [{op: all_reduce, algorithms: [ccu], sizes: [4 KiB], chunk: 1 KiB}]\n", "workload.0.chunk",
+         "those of CCUs"},
         {k_tpu + "workload: [{op: all_gather, sizes: [4 KiB], redops: [max], root: 1}]\n", "workload.0.root",
          "for broadcast"},
         {k_tpu + k_ring + "chip: {core: {clock_read: 5 cycles}}\n", "chip.core.clock_read",
@@ -82,12 +84,16 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
                Contains("chip.core.log_line: unknown key"));
     // The same keys where they are used.
     CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8, rtp_timeout: 100 us}\n").empty());
-    CHECK(message_of("platform: ub_mesh\nmesh: {boards: 2, npus: 4, backplane: false}\nub: {die_crossing: 60 ns}\n" + k_ring)
+    CHECK(message_of("platform: ub_mesh\nmesh: {boards: 2, npus: 4, backplane: false}\nub: {die_crossing: 60 ns}\n" +
+                     k_ring)
               .empty());
     CHECK(message_of(k_ub + k_ring + "ub: {die_crossing: 2 us}\n").empty()); // raises the buffers
     // So does the default on long narrow links, where zero makes a difference.
-    CHECK(message_of("platform: ub_mesh\nmesh: {boards: 1, npus: 8, x_lanes: 1, backplane: false}\ncables: {x: 3723 ns}\n"
-                     "ub: {paths: shortest, die_crossing: 0 ns}\n" + k_ring).empty());
+    CHECK(
+        message_of("platform: ub_mesh\nmesh: {boards: 1, npus: 8, x_lanes: 1, backplane: false}\ncables: {x: 3723 ns}\n"
+                   "ub: {paths: shortest, die_crossing: 0 ns}\n" +
+                   k_ring)
+            .empty());
     CHECK(message_of(k_switchml + k_by_switch + "worker: {core: {clock_read: 5 cycles}}\n").empty());
     CHECK(message_of(k_switchml + k_servers + "worker: {cores: 2, core: {instruction_set: x86_sse}}\n").empty());
     CHECK(message_of(
@@ -127,4 +133,20 @@ TEST_CASE("keys do something or are warned about: a sample of all modes")
         }
     }
     CHECK(tried > 20);
+}
+
+TEST_CASE("a chunk that the algorithm of a machine does not use is a warning")
+{
+    const auto of = [](const std::string& machine, const char* entry) {
+        return message_of(machine + fmt::format("workload: [{{{}}}]\n", entry));
+    };
+    CHECK_THAT(of(k_ub, "op: all_reduce, algorithms: [multi_axis], sizes: [1 MiB], chunk: 64 KiB"),
+               Contains("warning: workload.0.chunk: nothing uses it: multi_axis sends each block whole"));
+    CHECK(of(k_ub, "op: all_reduce, algorithms: [multi_axis, direct], sizes: [1 MiB], chunk: 64 KiB").empty());
+    CHECK(of(k_tpu, "op: all_reduce, algorithms: [multi_axis], sizes: [1 MiB], chunk: 64 KiB").empty());
+    CHECK_THAT(
+        of(k_ub, "op: reduce, sizes: [16 MiB], chunk: 64 KiB"),
+        Contains("warning: workload.0.chunk: is 64 KiB, but a reduce of 16 MiB by mesh_tree goes in messages of "));
+    CHECK(of(k_ub, "op: reduce, sizes: [1 MiB], chunk: 64 KiB").empty());
+    CHECK(of(k_ub, "op: broadcast, sizes: [16 MiB], chunk: 64 KiB").empty());
 }

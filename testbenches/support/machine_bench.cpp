@@ -11,7 +11,7 @@
 namespace weft {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(collective_case, op, algo, type, redop, size_bytes, count, root, transposed, style,
-                                   ranks_per_group, groups, quantised_block, chunk_bytes)
+                                   ranks_per_group, groups, quantised_block, chunk_bytes, chunk_is_asked)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(wrong_element, rank, index, expected, got, tolerance)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(check_outcome, checked, wrong, first, digest)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(case_result, what, time_ps, steps, messages, checked, check, repeats_ps, group)
