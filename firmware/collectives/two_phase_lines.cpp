@@ -223,8 +223,11 @@ struct line_relay {
 
     std::uint32_t longer_line() const { return size[0] > size[1] ? size[0] : size[1]; }
     /// Whether rings hold the messages of both phases, two for each rank of a line where blocks differ. With less,
-    /// making one of them would tell the device of others.
-    bool holds_all() const { return x.meets_by_lines() && !in_list() && x.dma.ring_entries() > 4 * longer_line(); }
+    /// making one of them would tell the device of others. So would telling a line by a queue that has some.
+    bool holds_all() const
+    {
+        return x.meets_by_lines() && !in_list() && x.dma.queues() > k_ways && x.dma.ring_entries() > 4 * longer_line();
+    }
 
     /// The first messages are made while ranks meet: slots of others may be written when all have entered.
     abi::status meet()

@@ -32,13 +32,13 @@ struct variant {
     algorithm algo;
 };
 constexpr variant k_variants[] = {
-    {collective_op::all_reduce, algorithm::ring_1d},  {collective_op::all_reduce, algorithm::two_d},
-    {collective_op::all_reduce, algorithm::row_pair}, {collective_op::reduce_scatter, algorithm::ring_1d},
-    {collective_op::all_gather, algorithm::ring_1d},  {collective_op::broadcast, algorithm::mesh_tree},
-    {collective_op::all_to_all, algorithm::direct},   {collective_op::all_reduce, algorithm::multi_axis},
+    {collective_op::all_reduce, algorithm::ring_1d},    {collective_op::all_reduce, algorithm::two_d},
+    {collective_op::all_reduce, algorithm::row_pair},   {collective_op::reduce_scatter, algorithm::ring_1d},
+    {collective_op::all_gather, algorithm::ring_1d},    {collective_op::broadcast, algorithm::mesh_tree},
+    {collective_op::all_to_all, algorithm::direct},     {collective_op::all_reduce, algorithm::multi_axis},
     {collective_op::all_gather, algorithm::multi_axis}, {collective_op::reduce_scatter, algorithm::multi_axis},
     {collective_op::all_to_all, algorithm::two_phase},  {collective_op::reduce, algorithm::mesh_tree},
-    {collective_op::reduce, algorithm::multi_axis},
+    {collective_op::reduce, algorithm::multi_axis},     {collective_op::all_to_all, algorithm::two_phase_one_path},
 };
 
 std::uint32_t expected_steps(const abi::command& c, std::uint32_t rows, std::uint32_t cols)

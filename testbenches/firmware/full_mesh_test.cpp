@@ -211,6 +211,53 @@ TEST_CASE("full mesh: every type and reduction mixed and back to back with ranks
     }
 }
 
+TEST_CASE(
+    "full mesh: all_to_all over two paths and over one with short rings and few queues and ranks that stand still")
+{
+    const std::vector<sides> shapes = {{2, 2}, {3, 3}, {2, 3}, {5, 2}, {1, 4, 3}, {8, 8}};
+    const algorithm algorithms[] = {algorithm::two_phase, algorithm::two_phase_one_path, algorithm::direct};
+    for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+        std::mt19937 engine(seed);
+        const auto random = [&] { return static_cast<std::uint32_t>(engine()); };
+        const sides& dims = shapes[seed % shapes.size()];
+        const std::uint32_t n = product(dims);
+        world_options o = full(dims, seed);
+        o.queues = 1 + random() % 6;
+        o.ring_entries = 1u << random() % 7;
+        o.ports = 1 + random() % 2;
+        o.freeze_one_in = seed % 2 == 0 ? 3 : 0;
+        o.spurious = seed % 4 == 1;
+        std::vector<abi::command> commands;
+        for (unsigned i = 0; i < 12; ++i) {
+            abi::command c = make({collective_op::all_to_all, algorithms[random() % 3]},
+                                  random() % 2 == 0 ? random() % (6 * n) : random() % (2 * n), 4);
+            c.type = static_cast<element_type>(random() % abi::k_element_types);
+            commands.push_back(c);
+        }
+        INFO("seed " << seed << " " << to_text(dims) << ", queues " << o.queues << ", entries " << o.ring_entries);
+        REQUIRE(run_all(o, commands) == "");
+    }
+}
+
+TEST_CASE("full mesh: losing any one message of two paths ends in a timeout")
+{
+    for (const algorithm by : {algorithm::two_phase, algorithm::two_phase_one_path})
+        for (std::uint64_t n = 1;; ++n) {
+            world_options o = full({2, 3}, 9);
+            o.drop_message = n;
+            world w(o);
+            w.add(make({collective_op::all_to_all, by}, 40, 16));
+            w.run();
+            if (w.messages() < n)
+                break;
+            unsigned timeouts = 0;
+            for (std::uint32_t r = 0; r < 6; ++r)
+                timeouts += w.responses(r).at(0).code == status_code::timeout ? 1 : 0;
+            INFO("algorithm " << int(by) << " message " << n);
+            CHECK(timeouts > 0);
+        }
+}
+
 TEST_CASE("full mesh: multi_axis with shards cut into a part for each lane")
 {
     std::uint32_t seed = 0;
@@ -419,6 +466,11 @@ TEST_CASE("full mesh: what runs and what is refused")
     for (const sides& dims : {sides{8}, sides{3, 3}, sides{8, 8}, sides{4, 4, 8, 8}, sides{8, 4, 4, 8, 8}})
         for (const variant v : k_variants)
             CHECK(refusal(v.op, v.algo, dims).empty());
+    for (const sides& dims : {sides{3, 5}, sides{1, 8, 1, 8}})
+        CHECK(refusal(collective_op::all_to_all, algorithm::two_phase, dims).empty());
+    for (const sides& dims : {sides{8}, sides{2, 3, 4}})
+        CHECK(refusal(collective_op::all_to_all, algorithm::two_phase, dims) ==
+              "two_phase needs a mesh or torus of rows and columns, or a full mesh of two dimensions");
     CHECK(refusal(collective_op::all_reduce, algorithm::two_d, {8, 8}).empty());
     CHECK(refusal(collective_op::all_reduce, algorithm::two_d, {2, 8, 8}) == "this algorithm needs a 2-D mesh");
     CHECK(refusal(collective_op::all_reduce, algorithm::row_pair, {2, 8, 8}) == "this algorithm needs a 2-D mesh");

@@ -36,7 +36,7 @@ public:
     {
         const std::uint32_t n = ranks();
         ring_bytes_ = std::uint64_t{options.queues} * options.ring_entries * abi::k_descriptor_bytes;
-        hbm_bytes_ = ring_bytes_ + 3 * options.buffer_bytes + 4 * k_buffer_gap;
+        hbm_bytes_ = ring_bytes_ + 4 * options.buffer_bytes + 4 * k_buffer_gap;
         for (std::uint32_t r = 0; r < n; ++r) {
             ranks_.push_back(std::make_unique<node>(*this, r));
             ranks_.back()->slow = random_() % 8 == 0;

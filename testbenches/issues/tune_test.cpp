@@ -376,9 +376,9 @@ TEST_CASE("tune: points that are refused or fail are told and do not stop the ot
     const json refused = json::parse(folder.read("out/tuning.json"));
     CHECK_THAT(refused.at("tables").at(0).at("rows").at(1).at("missing").at("direct").get<std::string>(),
                Contains("refused: ") && Contains("HBM per chip"));
-    CHECK(refused.at("tables").at(0).at("rows").at(0).at("time_us").size() == 2);
-    CHECK(refused.at("tables").at(0).at("rows").at(1).at("missing").size() == 2);
-    CHECK(refused.at("finished") == 2);
+    CHECK(refused.at("tables").at(0).at("rows").at(0).at("time_us").size() == 3);
+    CHECK(refused.at("tables").at(0).at("rows").at(1).at("missing").size() == 3);
+    CHECK(refused.at("finished") == 3);
     CHECK_THAT(folder.read("stdout"), Contains("Refused          direct of 4194304 B: "));
     CHECK_THAT(folder.read("out/tuning.yaml"), Contains("{from: 64 KiB, to: 64 KiB, algorithm: "));
     folder.write("b.yaml", k_mesh + "time_limit: 20 us\n");
