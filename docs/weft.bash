@@ -16,7 +16,7 @@ _weft()
         'check') words='-h --help --set --seed -b --minbytes -e --maxbytes -f --stepfactor -n --iters --resolved --routes --schedule --rank'; arguments=files; with_value='--set|--seed|-b|--minbytes|-e|--maxbytes|-f|--stepfactor|-n|--iters|--rank' ;;
         'new') words='-h --help --set --force'; arguments=platforms; with_value='--set' ;;
         'list') words='-h --help --bounds --set'; arguments=files; with_value='--bounds|--set' ;;
-        'bench') words='-h --help --repeats --quick --full --out'; arguments=files; with_value='--repeats|--out' ;;
+        'bench') words='-h --help --repeats --quick --full --shares --out'; arguments=files; with_value='--repeats|--out' ;;
         'bursts') words='-h --help --burst --corner --sample --seed --in-trains --part --only --jobs --configs --out --quiet'; arguments=files; with_value='--burst|--sample|--seed|--part|--only|--jobs|--configs|--out' ;;
         'ccu') words='asm disasm check -h --help'; arguments=words; with_value='' ;;
         'ccu asm') words='-h --help -o --out'; arguments=files; with_value='-o|--out' ;;
