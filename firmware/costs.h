@@ -23,8 +23,8 @@ inline constexpr std::uint32_t k_engine = 852;    ///< set up the engine of ring
 inline constexpr std::uint32_t k_engine_end = 260; ///< its end
 inline constexpr std::uint32_t k_parent = 1239;     ///< find the parent in a broadcast tree
 /// The same and the children, on a whole mesh in the tree of least depth.
-inline constexpr std::uint32_t k_tree_alone = 820;
-inline constexpr std::uint32_t k_tree_colour = 1000; ///< and in each of several colours; both of 4 B and 64 KiB on 4x4
+inline constexpr std::uint32_t k_tree_alone = 640;
+inline constexpr std::uint32_t k_tree_colour = 760; ///< and in each of several colours; both of 4 B and 64 KiB on 4x4
 inline constexpr std::uint32_t k_channel = 198;    ///< plan a channel
 inline constexpr std::uint32_t k_view = 403;       ///< find the own place and neighbours on a ring
 inline constexpr std::uint32_t k_member = 247;     ///< find the rank at a position of a ring

@@ -80,7 +80,8 @@ void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::
     dies_[die].busy_until_ps = start_ps + whole_ps;
     const path_request request = request_for(set, *p);
     port_looks looks;
-    // Packet i begins after whole_ps * i / packets, rounded down: counted on, since a division costs more than a choice.
+    // Packet i begins after whole_ps * i / packets, rounded down. This is counted on: a division costs more than a
+    // choice.
     const std::uint64_t each_ps = whole_ps / packets;
     const std::uint64_t left_over = whole_ps % packets;
     std::uint64_t begins_ps = 0, fraction = 0;

@@ -155,7 +155,8 @@ private:
     void launch(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t delay_ps);
     void launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::path_set& set, std::uint64_t delay_ps);
     void enter_router(std::uint32_t die, packet_ptr p, const ub_path_cache::choice& path, std::uint64_t start_ps);
-    /// Packets of so many bytes and cells are on their way to the queue of a UB port, for the choice of those after them.
+    /// Packets of so many bytes and cells are on their way to the queue of a UB port. The choice of those after them
+    /// counts them.
     void expect_in_queue(std::uint32_t port, std::uint32_t wire_bytes, std::uint32_t cells, std::uint64_t start_ps)
     {
         if (!config_.voq)

@@ -53,7 +53,7 @@ burst_run run_source(const platform_source& source)
     return run;
 }
 
-/// The workload of a point without what goes in single packets with this `burst`, too, and how many collectives those are.
+/// The workload of a point without the collectives that go in single packets with this `burst`, too.
 struct train_work {
     std::string workload; ///< "": nothing is left
     std::size_t left_out = 0;

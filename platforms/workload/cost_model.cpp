@@ -411,8 +411,8 @@ private:
             const double rate = bytes_per_us(t_.rate_mbps[d]) * (line ? 0.5 : 1);
             const double wire_us = rate != 0 ? streams(level, d) * bytes * (size - 1) / size / rate : 0;
             us += answer() + latency((line ? size - 1 : ring ? size / 2 : 1) * m_.hop_us[d]) + wire_us;
-            // Exchanges of all channels end together: each slept, and the core, which counts blocks, is with another one.
-            // Those of rings end one after the other.
+            // Exchanges of all channels end together: each slept, and the core, which counts blocks, is with another
+            // one. Those of rings end one after the other.
             if (p.direct)
                 us += (lanes + 1) / 2 * woken_message() - answer() + instructions(lanes * size * costs::k_axis_block);
             bytes /= size;

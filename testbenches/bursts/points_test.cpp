@@ -191,14 +191,15 @@ TEST_CASE("every machine of the sweep runs all collectives and algorithms that i
         const platform_source source = workloads.source_of({&family(of), index});
         return source.overrides.back();
     };
-    CHECK(workload_of("tpu_v3 mesh", 0) ==
-          "workload=[{op: all_reduce, algorithms: [ring_1d, two_d, row_pair, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: reduce_scatter, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: all_gather, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: all_to_all, algorithms: [direct, two_phase], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: reduce, algorithms: [mesh_tree, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
-          "{op: all_reduce, algorithms: [ring_1d], sizes: [16 MiB]}]");
+    CHECK(
+        workload_of("tpu_v3 mesh", 0) ==
+        "workload=[{op: all_reduce, algorithms: [ring_1d, two_d, row_pair, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+        "{op: reduce_scatter, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+        "{op: all_gather, algorithms: [ring_1d, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+        "{op: broadcast, algorithms: [mesh_tree], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+        "{op: all_to_all, algorithms: [direct, two_phase, two_phase_one_path], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+        "{op: reduce, algorithms: [mesh_tree, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
+        "{op: all_reduce, algorithms: [ring_1d], sizes: [16 MiB]}]");
     const std::string with_largest = workload_of("tpu_v3 mesh", 1); // the next pair
     const std::string end = "{op: reduce, algorithms: [mesh_tree, multi_axis], sizes: [4 KiB, 64 KiB, 1 MiB]}, "
                             "{op: all_reduce, algorithms: [two_d], sizes: [16 MiB]}]";
