@@ -8,6 +8,7 @@
 #include "platforms/cli/commands.h"
 #include "platforms/report/output_file.h"
 #include "platforms/report/run_report.h"
+#include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -34,10 +35,10 @@ std::size_t errors_in(const std::vector<problem>& problems)
 bool tell(const std::vector<problem>& problems, const source_text& text)
 {
     for (const problem& p : problems)
-        fmt::print(stderr, "{}\n", render(p, text.text));
+        print_to_stderr("{}\n", render(p, text.text));
     const std::size_t errors = errors_in(problems);
     if (errors != 0)
-        fmt::print(stderr, "{}: {}; nothing was written.\n", text.name, plural(errors, "error"));
+        print_to_stderr("{}: {}; nothing was written.\n", text.name, plural(errors, "error"));
     return errors == 0;
 }
 
@@ -108,7 +109,7 @@ int check(const ccu_options& options)
     if (good && options.files.size() > 1) {
         const std::vector<problem> together = check_ccu_together(programs, verdicts, capacities);
         for (const problem& p : together)
-            fmt::print(stderr, "{}\n", to_string(p));
+            print_to_stderr("{}\n", to_string(p));
         good = together.empty();
         if (good)
             fmt::print("they fit into one unit together\n");

@@ -11,6 +11,7 @@
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/report/output_file.h"
 #include "platforms/workload/interruption.h"
+#include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -141,7 +142,7 @@ int explain(const explain_options& options)
         one.asked = true;
         const loaded_platform loaded = c.machine(one.what.settings); // all are refused before anything runs
         if (!loaded.platform) {
-            fmt::print(stderr, "--changes: {}\n{}", text, loaded.message());
+            print_to_stderr("--changes: {}\n{}", text, loaded.message());
             return 2;
         }
         changes.push_back(std::move(one));
@@ -168,7 +169,7 @@ int explain(const explain_options& options)
     if (stop_requested())
         return interrupted_exit_code();
     if (all.contains("problem")) {
-        fmt::print(stderr, "{}: {} cannot be explained: {}\n", file, c.words(), all["problem"].get<std::string>());
+        print_to_stderr("{}: {} cannot be explained: {}\n", file, c.words(), all["problem"].get<std::string>());
         return all.value("bad_input", false) ? 2 : 1;
     }
     const auto time_ps = all["time_ps"].get<std::uint64_t>();

@@ -12,6 +12,7 @@
 #include "platforms/report/progress.h"
 #include "platforms/report/run_report.h"
 #include "platforms/workload/interruption.h"
+#include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <chrono>
@@ -191,7 +192,7 @@ int test(firmware_options& options)
     }
     for (const device_report& d : report.devices)
         if (d.failed != 0)
-            fmt::print(stderr, "{}: {} of {} runs failed; the first: {}\n", d.name, d.failed, d.runs, d.first_failure);
+            print_to_stderr("{}: {} of {} runs failed; the first: {}\n", d.name, d.failed, d.runs, d.first_failure);
     if (!options.out.empty()) {
         nlohmann::ordered_json json = to_json(report);
         json["version"] = version();

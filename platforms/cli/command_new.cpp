@@ -6,6 +6,7 @@
 #include "platforms/config/config_template.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
+#include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -56,7 +57,7 @@ int write_new(const new_options& options)
     platform_source source;
     source.overrides = options.overrides;
     const loaded_platform loaded = read_platform_text(machine, "new " + options.platform, source);
-    fmt::print(stderr, "{}", loaded.message());
+    print_to_stderr("{}", loaded.message());
     if (!loaded.platform)
         return 2;
     std::string text = fmt::format(

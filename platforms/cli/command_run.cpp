@@ -30,6 +30,7 @@
 #include "platforms/workload/invariants.h"
 #include "platforms/workload/records_waves.h"
 #include "tlm/notifier.h"
+#include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -350,7 +351,7 @@ void begin_debugging(instruments& i, const std::string& dir)
     const std::vector<std::uint8_t> elf = i.elf_file();
     const std::string path = dir + "/firmware.elf";
     write_file_atomically(path, std::string(elf.begin(), elf.end()));
-    fmt::print(stderr, "gdb-multiarch {} -ex 'target remote 127.0.0.1:{}'\n", path, i.debugger()->port());
+    print_to_stderr("gdb-multiarch {} -ex 'target remote 127.0.0.1:{}'\n", path, i.debugger()->port());
     i.debugger()->begin();
 }
 
@@ -384,6 +385,8 @@ void check_targets(const run_options& options, const loaded_platform& loaded, co
         targets.add_output(file, "the platform's", target_kind::regular_file);
         targets.add_output(file + ".hier", "beside it, for the time of the run,", target_kind::regular_file);
     }
+    if (options.json == "-" && options.csv == "-")
+        throw user_error("--json - and --csv -: standard output holds one of them; write a file name for the other.");
     if (options.json != "-")
         targets.add_output(options.json, "--json");
     targets.add_output(options.trace, "--trace");
@@ -421,7 +424,7 @@ public:
         try {
             write_one();
         } catch (const user_error& e) {
-            fmt::print(stderr, "{}\n", e.what());
+            print_to_stderr("{}\n", e.what());
             lost_ = true;
         }
     }
@@ -459,9 +462,9 @@ int end_replay(const run_options& options, machine& m, frame_replay& replay, run
             fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
     }
     for (const std::string& warning : m.warnings())
-        fmt::print(stderr, "warning: {}\n", warning);
+        print_to_stderr("warning: {}\n", warning);
     if (!replay.failure().empty())
-        fmt::print(stderr, "the replay differs: {}.\n", replay.failure());
+        print_to_stderr("the replay differs: {}.\n", replay.failure());
     return stop_requested() ? interrupted_exit_code() : replay.failure().empty() && !outputs.lost() ? 0 : 1;
 }
 
@@ -495,8 +498,8 @@ int run(const run_options& options)
     // What an earlier run has left in the folder must not look like the answer of this one.
     earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});
     signals.release();
-    for (const std::string* file : {&options.json, &options.coverage_firmware, &options.waves})
-        if (!file->empty() && (file != &options.json || *file != "-"))
+    for (const std::string* file : {&options.json, &options.csv, &options.coverage_firmware, &options.waves})
+        if (const bool to_stdout = *file == "-" && (file == &options.json || file == &options.csv); !file->empty() && !to_stdout)
             prepare_output_file(*file);
     const made_folders folders(dir), capture_folders(options.pcap.empty() ? dir : options.pcap);
     prepare_output_dir(dir);
@@ -559,7 +562,7 @@ int run(const run_options& options)
     gdb_server* const debugger = instrumented.debugger();
     begin_debugging(instrumented, dir);
     if (debugger != nullptr && debugger->killed()) {
-        fmt::print(stderr, "the debugger ended the run before it began\n");
+        print_to_stderr("the debugger ended the run before it began\n");
         return 1;
     }
     if (replay)
@@ -631,35 +634,35 @@ int run(const run_options& options)
     }
 
     for (const job_restart& restart : outcome.restarts)
-        fmt::print(stderr, "restart: {}\n", restart.text);
+        print_to_stderr("restart: {}\n", restart.text);
     for (const std::string& warning : outcome.warnings)
-        fmt::print(stderr, "warning: {}\n", warning);
+        print_to_stderr("warning: {}\n", warning);
     int code = 0;
     for (const case_result& c : outcome.cases)
         if (c.checked && c.check.wrong > 0) {
-            fmt::print(stderr, "{} {} of {} B: {} wrong elements; the first: {}\n", name_of(c.what.op),
+            print_to_stderr("{} {} of {} B: {} wrong elements; the first: {}\n", name_of(c.what.op),
                        name_of(c.what.algo), c.what.size_bytes, c.check.wrong, to_string(c.check.first, c.what.type));
             code = 1;
         }
     for (std::size_t i = 0; i < outcome.training_steps.size(); ++i)
         for (const step_part& part : outcome.training_steps[i].parts)
             if (part.wrong > 0) {
-                fmt::print(stderr, "training step {}, {}: {} wrong elements; the first: {}\n", i, part.name, part.wrong,
+                print_to_stderr("training step {}, {}: {} wrong elements; the first: {}\n", i, part.name, part.wrong,
                            part.first_wrong);
                 code = 1;
             }
     for (const checkpoint_result& c : outcome.checkpoints)
         if (c.wrong_bytes > 0) {
-            fmt::print(stderr, "{} {}: {} of {} B are wrong\n", c.load ? "load of checkpoint" : "checkpoint", c.number, c.wrong_bytes, c.bytes);
+            print_to_stderr("{} {}: {} of {} B are wrong\n", c.load ? "load of checkpoint" : "checkpoint", c.number, c.wrong_bytes, c.bytes);
             code = 1;
         }
     for (const host_stream_result& s : outcome.host_streams)
         if (s.wrong_bytes > 0) {
-            fmt::print(stderr, "host traffic {}: {} B are wrong\n", s.name, s.wrong_bytes);
+            print_to_stderr("host traffic {}: {} B are wrong\n", s.name, s.wrong_bytes);
             code = 1;
         }
     if (!outcome.failure.empty()) {
-        fmt::print(stderr, "{}{}\n", outcome.stop_signal == 0 ? "the run failed: " : "the run was ", outcome.failure);
+        print_to_stderr("{}{}\n", outcome.stop_signal == 0 ? "the run failed: " : "the run was ", outcome.failure);
         code = outcome.stop_signal == 0 ? 1 : interrupted_exit_code();
     }
     if (outputs.lost())

@@ -11,6 +11,7 @@
 #include "platforms/report/columns.h"
 #include "platforms/report/output_file.h"
 #include "platforms/workload/interruption.h"
+#include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -240,7 +241,7 @@ int scale(const scale_options& options)
     interruption signals;
     const auto [name, text] = source_text_of(options.source);
     const loaded_platform loaded = read_platform_text(text, name, options.source);
-    fmt::print(stderr, "{}", loaded.message());
+    print_to_stderr("{}", loaded.message());
     if (!loaded.platform)
         return 2;
     std::vector<std::string> able;
@@ -308,7 +309,7 @@ int scale(const scale_options& options)
         if (!ran[i])
             points[nth(i)].problem = "interrupted before it ended";
     if (stop_requested())
-        fmt::print(stderr, "Interrupted: {} of {} steps have ended.\n", std::count(ran.begin(), ran.end(), true), points.size());
+        print_to_stderr("Interrupted: {} of {} steps have ended.\n", std::count(ran.begin(), ran.end(), true), points.size());
     // What an all-reduce takes inside a domain is what it takes on the largest one alone.
     double alone = 0;
     bool whole = true;
@@ -328,9 +329,9 @@ int scale(const scale_options& options)
             write_file_atomically(options.json_file, as_json);
         print(points, said);
     }
-    fmt::print(stderr, "{}", left_out);
+    print_to_stderr("{}", left_out);
     if (left_out.empty() && points.back().replicas != options.to)
-        fmt::print(stderr, "Replicas are powers of two: the last one up to {} is {}.\n", options.to,
+        print_to_stderr("Replicas are powers of two: the last one up to {} is {}.\n", options.to,
                    points.back().replicas);
     return stop_requested() ? interrupted_exit_code() : whole ? 0 : 1;
 }

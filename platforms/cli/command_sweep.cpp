@@ -13,6 +13,7 @@
 #include "platforms/report/output_file.h"
 #include "platforms/sweep/sweep_page.h"
 #include "platforms/workload/interruption.h"
+#include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -88,7 +89,7 @@ public:
                                       about_seconds(std::max(longest, seconds / options_.jobs)), options_.jobs,
                                       estimated > 0 ? "estimated from those" : "estimated from bytes and packets");
         }
-        fmt::print(stderr, "{}\n", text);
+        print_to_stderr("{}\n", text);
     }
 
     void run()
@@ -105,7 +106,7 @@ public:
             run_slurm_array(tasks, to_do_, how, [&](std::size_t i, const program_result& end) {
                 folder_.conclude(i, end);
                 if (const std::string told = finish(i, end); !told.empty())
-                    fmt::print(stderr, "{}\n", told);
+                    print_to_stderr("{}\n", told);
             });
             return;
         }
@@ -193,7 +194,7 @@ bool write_outputs(const std::string& dir, const sweep_report& report, const swe
         try {
             write_file_atomically(dir + name, content);
         } catch (const user_error& e) {
-            fmt::print(stderr, "{}\n", e.what());
+            print_to_stderr("{}\n", e.what());
             whole = false;
         }
     return whole;
@@ -242,7 +243,7 @@ void tell_missing(const sweep_report& report, const std::string& dir)
     }
     if (missing > k_most_names)
         names += fmt::format("  ... and {} more\n", missing - k_most_names);
-    fmt::print(stderr, "{} of {} points are finished and kept in {}/points; the same command goes on from there.\n{}",
+    print_to_stderr("{} of {} points are finished and kept in {}/points; the same command goes on from there.\n{}",
                done, report.points.size(), dir, names);
 }
 
@@ -265,9 +266,9 @@ int sweep(const sweep_options& options)
     check_engine(options.engine, options.sbatch, options.memory);
     const sweep_file file = read_sweep_file(options.file);
     const sweep_plan plan = plan_sweep(file, options.overrides, options.seed);
-    fmt::print(stderr, "{}", plan.messages);
+    print_to_stderr("{}", plan.messages);
     if (plan.refused == plan.points.size() || (plan.refused > 0 && !options.skip_invalid)) {
-        fmt::print(stderr, "{}: {} of {} points cannot run; nothing was run or written.{}\n", file.file, plan.refused,
+        print_to_stderr("{}: {} of {} points cannot run; nothing was run or written.{}\n", file.file, plan.refused,
                    plan.points.size(),
                    plan.refused == plan.points.size()
                        ? ""
@@ -313,7 +314,7 @@ int sweep(const sweep_options& options)
                        n == 1 ? "" : "s", dir);
     }
     if (!stopped.empty())
-        fmt::print(stderr, "The sweep stops: {}\n", stopped);
+        print_to_stderr("The sweep stops: {}\n", stopped);
     if (stop_requested() || !stopped.empty())
         tell_missing(report, dir);
     if (stop_requested())

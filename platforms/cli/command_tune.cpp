@@ -13,6 +13,7 @@
 #include "platforms/report/columns.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/tuning_curves.h"
+#include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -459,7 +460,7 @@ int measure_one(const tune_options& options, const tuned_source& source, const k
     if (time.ps)
         kept.keep(p, *time.ps);
     else
-        fmt::print(stderr, "{}: {}\n", time.missing, time.reason);
+        print_to_stderr("{}: {}\n", time.missing, time.reason);
     return time.ps ? 0 : 1;
 }
 
@@ -485,7 +486,7 @@ void measure(const tune_options& options, const tuned_source& source, const kept
     plan.report.finished = plan.report.kept;
     const bool lines = !options.quiet && !has_progress_bar(options.quiet);
     if (lines && plan.report.kept > 0)
-        fmt::print(stderr, "{} of {} points have a time from an earlier call\n", plan.report.kept, plan.points.size());
+        print_to_stderr("{} of {} points have a time from an earlier call\n", plan.report.kept, plan.points.size());
     std::size_t told = plan.report.kept;
     point_work work;
     work.count = to_do.size();
@@ -520,7 +521,7 @@ void measure(const tune_options& options, const tuned_source& source, const kept
             const auto ps = kept.time_ps(to_do[i]);
             time_of(to_do[i]) = ps ? tuning_time{ps, "", ""} : told_by(end);
             if (const std::string text = work.finished(i); !text.empty())
-                fmt::print(stderr, "{}\n", text);
+                print_to_stderr("{}\n", text);
         });
     } else if (!to_do.empty()) {
         point_costs costs;
@@ -579,7 +580,7 @@ int tune(const tune_options& options)
         std::all_of(as_it_stands.problems.begin(), as_it_stands.problems.end(),
                     [&](const problem& p) { return p.level != severity::error || is_of_workload(p); });
     if (!machine_is_sound) {
-        fmt::print(stderr, "{}", as_it_stands.message());
+        print_to_stderr("{}", as_it_stands.message());
         return 2;
     }
     yaml_document as_written = yaml_document::parse(source.text, source.name);
@@ -588,7 +589,7 @@ int tune(const tune_options& options)
     std::vector<tuned_kind> kinds = kinds_of(options, entries_of(*as_it_stands.document));
     find_algorithms(options, source, sizes.front(), kinds);
     const loaded_platform loaded = machine_for(source, kinds);
-    fmt::print(stderr, "{}", loaded.message());
+    print_to_stderr("{}", loaded.message());
     if (!loaded.platform)
         return 2;
     const platform& machine = *loaded.platform;
@@ -668,7 +669,7 @@ int tune(const tune_options& options)
     else if (!options.quiet)
         print_tuning(std::cout, report, style_of_stdout());
     if (stopped) {
-        fmt::print(stderr, "{} of {} points are kept in {}; the same command goes on from there.\n", report.finished,
+        print_to_stderr("{} of {} points are kept in {}; the same command goes on from there.\n", report.finished,
                    report.points, points_dir);
         return interrupted_exit_code();
     }

@@ -80,6 +80,21 @@ json refusal_of(const loaded_platform& loaded)
 
 } // namespace
 
+namespace {
+/// Keys that the case does not use: beside a change they would only be in its way.
+void erase_unused(nlohmann::json& section, const config_field& described)
+{
+    for (const config_field& f : described.children) {
+        if (!section.is_object() || !section.contains(f.name))
+            continue;
+        if (f.unused)
+            section.erase(f.name);
+        else if (f.type == field_type::section)
+            erase_unused(section[f.name], f);
+    }
+}
+} // namespace
+
 explained_case::explained_case(const std::string& file, const std::string& wanted) : results_(read_results(file))
 {
     if (!results_.failure.empty())
@@ -91,6 +106,8 @@ explained_case::explained_case(const std::string& file, const std::string& wante
             fmt::format("{}: the run has no collective; explain follows the collectives of `workload`.", file));
     number_ = find(wanted);
     workload_ = "workload=[" + entry().dump() + "]";
+    if (const loaded_platform loaded = machine(); loaded.platform)
+        erase_unused(results_.config, loaded.platform->resolved());
 }
 
 std::size_t explained_case::find(const std::string& wanted) const

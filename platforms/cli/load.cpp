@@ -4,6 +4,7 @@
 
 #include "platforms/config/suggest.h"
 #include "platforms/config/yaml_layers.h"
+#include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <charconv>
@@ -226,7 +227,7 @@ loaded_platform read_platform_text(std::string text, const std::string& file_nam
 loaded_platform load(const platform_source& source)
 {
     loaded_platform result = read_platform(source);
-    fmt::print(stderr, "{}", result.message());
+    print_to_stderr("{}", result.message());
     return result;
 }
 

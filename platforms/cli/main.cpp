@@ -9,6 +9,7 @@
 #include "platforms/report/output_file.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/check.h"
+#include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -107,7 +108,7 @@ int with_stdout_checked(int exit_code)
         return k_ended_by_sigpipe;
     if (error == 0 && std::ferror(stdout) == 0 && std::cout.good())
         return exit_code;
-    fmt::print(stderr, "weft: standard output could not be written{}; what was printed is not complete.\n",
+    print_to_stderr("weft: standard output could not be written{}; what was printed is not complete.\n",
                error == 0 ? "" : fmt::format(": {}", std::strerror(error)));
     return exit_code == 0 ? 1 : exit_code;
 }
@@ -149,10 +150,10 @@ int run_command(int argc, char* argv[])
     commands.insert(commands.end(), elsewhere.begin(), elsewhere.end()); // for suggestions
     if (argc == 1 || (!word.empty() && !is_known)) {
         if (argc > 1)
-            fmt::print(stderr, "weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word),
+            print_to_stderr("weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word),
                        weft::suggestion(word, commands));
         else
-            fmt::print(stderr, "{}", app.help());
+            print_to_stderr("{}", app.help());
         return 2;
     }
     try {
@@ -162,13 +163,13 @@ int run_command(int argc, char* argv[])
     } catch (const weft::whole_program_needed&) {
         throw;
     } catch (const weft::output_lost& e) {
-        fmt::print(stderr, "{}\n", e.what());
+        print_to_stderr("{}\n", e.what());
         return 1;
     } catch (const weft::interrupted&) {
-        fmt::print(stderr, "weft: interrupted; what was finished stands above, and no file was written.\n");
+        print_to_stderr("weft: interrupted; what was finished stands above, and no file was written.\n");
         return weft::interrupted_exit_code();
     } catch (const weft::user_error& e) {
-        fmt::print(stderr, "{}\n", e.what());
+        print_to_stderr("{}\n", e.what());
         return 2;
     } catch (const std::exception& e) {
         if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0)
@@ -183,7 +184,7 @@ int run_command(int argc, char* argv[])
             return 1;
         }
         if (what.find("bug in lockstep_aggregation") != std::string::npos) {
-            fmt::print(stderr, "weft stopped because the Verilog and its model differ; one of them is wrong:\n{}\n", what);
+            print_to_stderr("weft stopped because the Verilog and its model differ; one of them is wrong:\n{}\n", what);
             return 3;
         }
         fmt::print(

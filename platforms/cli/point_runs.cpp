@@ -10,6 +10,7 @@
 #include "platforms/workload/digest.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/invariants.h"
+#include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -124,7 +125,7 @@ private:
             done_weight_ += weight(i);
             if (const std::string told = work_.finished(i); !told.empty()) {
                 bar_.clear();
-                fmt::print(stderr, "{}\n", told);
+                print_to_stderr("{}\n", told);
             }
         }
     }

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/run_observers.h"
 
+#include "tlm/standard_error.h"
 #include "tlm/units.h"
 
 #include <fmt/format.h>
@@ -39,7 +40,7 @@ void run_observers::tell(const std::string& text) const
     if (all_.log != nullptr)
         all_.log->note(machine_.time().now_ps(), text);
     if (all_.verbose)
-        fmt::print(stderr, "{:>16.6f} us  {}\n", static_cast<double>(machine_.time().now_ps()) / 1e6, text);
+        print_to_stderr("{:>16.6f} us  {}\n", static_cast<double>(machine_.time().now_ps()) / 1e6, text);
 }
 
 void run_observers::on_case(std::size_t index, std::size_t, const collective_case& c)

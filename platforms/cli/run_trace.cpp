@@ -16,6 +16,9 @@ void run_trace::check_filter() const
     if (processes_.empty() && !filter_.all())
         throw user_error(
             "--trace-ranks and --trace-links leave nothing to trace. Links are named as in `Busiest links` of a run, such as chip(0,1).+X.");
+    if (const std::string text = filter_.text_of_no_link(links_); !text.empty())
+        throw user_error(fmt::format(
+            "--trace-links {}: no link or cable has this in its name. They are named as in `Busiest links` of a run, such as chip(0,1).+X.", text));
 }
 
 std::uint32_t run_trace::add_track(const component& owner, const std::string& name)
@@ -30,6 +33,8 @@ std::uint32_t run_trace::add_track(const component& owner, const std::string& na
     } else if (owner.wires() != 0) {
         if (!filter_.shows_link(name))
             return k_hidden;
+        if (!filter_.all())
+            links_.insert(name);
     } else {
         title = owner.stat_prefix();
         const auto known =

@@ -11,6 +11,7 @@
 #include "tlm/trace_sink.h"
 
 #include <map>
+#include <set>
 #include <string>
 
 namespace weft::cli {
@@ -38,6 +39,7 @@ private:
     trace_writer& out_;
     const trace_filter& filter_;
     std::map<std::uint32_t, std::string> processes_; ///< by number, those that have a name
+    std::set<std::string> links_; ///< that have a track, where a filter is set
     std::uint64_t filtered_ = 0;
 };
 

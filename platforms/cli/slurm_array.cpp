@@ -4,6 +4,7 @@
 
 #include "platforms/cli/point_runs.h"
 #include "platforms/report/output_file.h"
+#include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -108,7 +109,7 @@ public:
         if (end.exit_code != 0 || job_.empty())
             throw user_error(fmt::format("--engine slurm: sbatch refuses the array: {}",
                                          end.text.empty() ? "it says nothing" : end.text));
-        fmt::print(stderr, "Slurm job {}: {} points in {} tasks; its scripts are in {}/slurm\n", job_, points_.size(),
+        print_to_stderr("Slurm job {}: {} points in {} tasks; its scripts are in {}/slurm\n", job_, points_.size(),
                    tasks, work_.dir);
     }
     void wait(const std::function<void(std::size_t, const program_result&)>& ended)

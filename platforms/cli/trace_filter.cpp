@@ -62,6 +62,15 @@ bool trace_filter::shows_link(const std::string& name) const
                                          [&](const std::string& part) { return name.find(part) != std::string::npos; });
 }
 
+std::string trace_filter::text_of_no_link(const std::set<std::string>& shown) const
+{
+    const auto has_none = [&](const std::string& text) {
+        return std::none_of(shown.begin(), shown.end(), [&](const std::string& name) { return name.find(text) != std::string::npos; });
+    };
+    const auto found = std::find_if(links_.begin(), links_.end(), has_none);
+    return found == links_.end() ? "" : *found;
+}
+
 bool trace_filter::shows(const trace_slice& s) const
 {
     if (s.start_ps >= until_ps_ || s.start_ps + s.span_ps < from_ps_)

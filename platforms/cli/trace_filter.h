@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -33,6 +34,8 @@ public:
     bool all() const { return !ranks_ && links_.empty() && from_ps_ == 0 && until_ps_ == k_end; }
     bool shows_rank(std::uint32_t rank) const { return !ranks_ || (rank < ranks_->size() && (*ranks_)[rank]); }
     bool shows_link(const std::string& name) const;
+    /// Of `shown`, links that are shown: the first TEXT that none of them has in its name; "": each has one.
+    std::string text_of_no_link(const std::set<std::string>& shown) const;
     bool shows_time(std::uint64_t ps) const { return ps >= from_ps_ && ps < until_ps_; }
     /// Something of it lies in the window, and a rank that is shown sends or gets it, where that is known.
     bool shows(const trace_slice& s) const;

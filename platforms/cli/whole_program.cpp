@@ -1,6 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/commands.h"
+#include "tlm/standard_error.h"
 
 #include <cerrno>
 #include <cstdio>
@@ -15,7 +16,7 @@ namespace weft::cli {
 int start_whole_program(int argc, char* argv[], const std::string& missing)
 {
     const auto refuse = [&](const std::string& why) {
-        fmt::print(stderr, "weft: {} is in the whole program only{}. Run `./weft build`, then this again.\n", missing,
+        print_to_stderr("weft: {} is in the whole program only{}. Run `./weft build`, then this again.\n", missing,
                    why);
         return 2;
     };

@@ -5,6 +5,7 @@
 #include "hw/abi/platform_table.h"
 #include "hw/core/engines/rv64_decode.h"
 #include "tlm/check.h"
+#include "tlm/standard_error.h"
 
 #include <fmt/format.h>
 
@@ -60,7 +61,7 @@ gdb_server::gdb_server(machine& m, const gdb_options& options)
 
 void gdb_server::begin()
 {
-    fmt::print(stderr, "waiting for a debugger on 127.0.0.1:{}, at most {} s\n", line_.port(),
+    print_to_stderr("waiting for a debugger on 127.0.0.1:{}, at most {} s\n", line_.port(),
                options_.patience.count());
     std::fflush(stderr);
     if (!line_.accept(options_.patience))
@@ -213,7 +214,7 @@ void gdb_server::look_at_line()
     switch (line_.receive(bytes, 0)) {
     case gdb_socket::status::nothing: return;
     case gdb_socket::status::closed:
-        fmt::print(stderr, "the debugger has gone; the run goes on without it\n");
+        print_to_stderr("the debugger has gone; the run goes on without it\n");
         let_go();
         return;
     case gdb_socket::status::data: break;
@@ -246,7 +247,7 @@ void gdb_server::serve()
                 return;
         std::string bytes;
         if (line_.receive(bytes, -1) == gdb_socket::status::closed) {
-            fmt::print(stderr, "the debugger has gone; the run goes on without it\n");
+            print_to_stderr("the debugger has gone; the run goes on without it\n");
             let_go();
             return;
         }

@@ -126,7 +126,7 @@ std::vector<recipe> recipes()
          false,
          false,
          false,
-         {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic}},
+         {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic, c::credits}}, // slow links hold buffers
         {"half the latency of links and routers",
          {area::links, area::sync},
          false,
@@ -142,7 +142,7 @@ std::vector<recipe> recipes()
          false,
          {c::credits, c::head_of_line}},
         {"cores twice as fast", {area::core}, true, true, false, false, {c::firmware}},
-        {"DMA engines with half the delays", {area::dma}, true, true, false, false, {c::dma}},
+        {"DMA engines twice as fast", {area::dma}, true, true, false, false, {c::dma}},
         {"memory twice as fast", {area::memory}, true, true, false, false, {c::memory}},
         {"coprocessors twice as fast", {area::ccu}, true, true, false, false, {c::ccu}},
         {"network cards with half the delays", {area::nic}, false, true, false, false, {c::nic}},

@@ -86,10 +86,14 @@ void trace_writer::hand_on()
     text_.clear();
 }
 
-bool trace_writer::take()
+bool trace_writer::take(std::uint64_t time_ps)
 {
     if (written_ == at_most_) {
-        ++dropped_;
+        if (dropped_++ == 0) { // whoever opens the file sees where it ends
+            begin_line("{\"ph\":\"i\",\"s\":\"g\",\"name\":\"cut: later records are beyond --trace-limit\"");
+            record_text text;
+            text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), 0, 0), "}"));
+        }
         return false;
     }
     ++written_;
@@ -129,7 +133,7 @@ void trace_writer::slice(const trace_slice& s)
         as_mark.arguments.append(text, put_us(put_text(text, ",\"dur_us\":"), s.span_ps));
         return mark(as_mark);
     }
-    if (!take())
+    if (!take(s.start_ps))
         return;
     if (lane == t.busy_until_ps.size())
         open_lane(t);
@@ -165,7 +169,7 @@ void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::
 
 void trace_writer::mark(const trace_slice& s)
 {
-    if (!take())
+    if (!take(s.start_ps))
         return;
     track& t = tracks_.at(s.track);
     if (t.busy_until_ps.empty())
@@ -181,7 +185,7 @@ void trace_writer::name_core(std::uint32_t rank) { line(name_event("thread_name"
 
 bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const std::string& function)
 {
-    if (!take())
+    if (!take(time_ps))
         return false;
     begin_line("{\"ph\":\"B\",\"name\":");
     append_quoted(text_, function);
@@ -199,7 +203,7 @@ void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
 
 void trace_writer::close()
 {
-    text_ += "\n]}\n";
+    text_ += dropped_ == 0 ? "\n]}\n" : fmt::format("\n],\"otherData\":{{\"records beyond --trace-limit\":{}}}}}\n", dropped_);
     hand_on();
     file_.commit();
 }

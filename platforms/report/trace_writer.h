@@ -62,7 +62,7 @@ private:
         std::string name;
         std::vector<std::uint64_t> busy_until_ps; ///< of the lanes in use
     };
-    bool take();
+    bool take(std::uint64_t time_ps);
     void open_lane(track& t);
     void begin_line(std::string_view head);
     void line(std::string_view json);

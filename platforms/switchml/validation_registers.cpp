@@ -6,6 +6,7 @@
 #include "hw/tofino/aggregation_model.h"
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/validation_runs.h"
+#include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -208,7 +209,7 @@ void switchml_checks::registers()
     std::string first;
     const double different = differences(first);
     if (!first.empty())
-        fmt::print(stderr, "M13: first difference\n{}\n", first);
+        print_to_stderr("M13: first difference\n{}\n", first);
     add(row_of(
         row_kind::conformity(), "M13",
         fmt::format("{} random passes, jobs of 1 to 32 workers: C++ model differs from the published table", k_passes),

@@ -6,6 +6,7 @@
 // packet is m * i, as in those tests.
 #include "hw/tofino/aggregation_model.h"
 #include "platforms/switchml/validation_runs.h"
+#include "tlm/standard_error.h"
 
 #include <fmt/format.h>
 #include <vector>
@@ -120,7 +121,7 @@ void switchml_checks::traces()
         for (const event& e : s.events)
             if (const std::string text = difference(pipe, s, e); !text.empty()) {
                 ++different;
-                fmt::print(stderr, "M12: {}\n", text);
+                print_to_stderr("M12: {}\n", text);
             }
         const bool example = s.workers == 3;
         add(row_of(

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "platforms/workload/run_outcome.h"
+#include "tlm/standard_error.h"
 
 #include <cstdio>
 #include <fmt/format.h>
@@ -18,7 +19,7 @@ inline std::map<std::string, double> case_times(const std::string& name, const r
 {
     std::map<std::string, double> figures;
     if (!outcome.failure.empty())
-        fmt::print(stderr, "{}: {}\n", name, outcome.failure);
+        print_to_stderr("{}: {}\n", name, outcome.failure);
     else
         for (std::size_t i = 0; i < outcome.cases.size(); ++i)
             figures[fmt::format("time_us_{}", i)] = static_cast<double>(outcome.cases[i].time_ps) * 1e-6;

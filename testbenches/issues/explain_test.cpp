@@ -223,6 +223,22 @@ TEST_CASE("explain: a change says which keys it leaves as they are")
                Contains("(in part)") && Contains("beyond what is legal, so unchanged: ub.lane_rate"));
 }
 
+TEST_CASE("explain: keys that a case does not use are in no change's way")
+{
+    const program_folder folder;
+    run(folder, "platform: switchml\nname: rack\nworkers: 4\nnetwork: {rate: 10 Gbps}\n"
+                "workload: [{op: all_reduce, algorithms: [ring_1d, switchml], sizes: [256 KiB]}]\n");
+    // Ports of the switch follow network.rate, and the results hold all rates.
+    REQUIRE(folder.weft("explain out --case 0 --quiet --json all.json --changes 'network.rate=20 Gbps'") == 0);
+    const json j = json::parse(folder.read("all.json"));
+    for (const std::string change : {"network.rate=20 Gbps", "links twice as fast"}) {
+        INFO(change);
+        const auto found = std::find_if(j.at("changes").begin(), j.at("changes").end(), [&](const json& c) { return c.at("change") == change; });
+        REQUIRE(found != j.at("changes").end());
+        CHECK(found->at("gain").get<double>() > 0.3);
+    }
+}
+
 TEST_CASE("explain: what lost frames wait for is a timeout and a smaller one is tried")
 {
     for (const std::string job : {"timeout: 300 us", "timeout: 300 us, transport: rdma"}) {

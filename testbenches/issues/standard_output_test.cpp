@@ -49,3 +49,29 @@ TEST_CASE("a standard stream that is closed is not taken for a file of the run")
     CHECK(sh.read("mine.json").rfind("{", 0) == 0);
     CHECK(sh.read("out/small/results.json").rfind("{", 0) == 0);
 }
+
+TEST_CASE("standard error that is lost costs neither a run nor a sweep")
+{
+    const program_shell sh;
+    sh.write("warned.yaml", sh.read("small.yaml") + "burst: 64 packets\n");
+    sh.write("sweep.yaml", "sweep: {platform: small.yaml, out: swept}\ngrid: {seed: [1, 2], data: [\"off\"]}\n");
+    for (const std::string lost : {"2> /dev/full", "2>&-"}) {
+        INFO(lost);
+        CHECK(sh.run("$weft run warned.yaml --out run " + lost).exit_code == 0);
+        CHECK(sh.exists("run/results.json"));
+        CHECK(sh.run("$weft sweep sweep.yaml --jobs 1 " + lost).exit_code == 0);
+        CHECK(sh.exists("swept/sweep.csv"));
+        CHECK(sh.run("rm -r run swept").exit_code == 0);
+    }
+    sh.run("$weft sweep sweep.yaml --jobs 1 2>&1 | head -n 1");
+    CHECK(sh.exists("swept/sweep.html"));
+}
+
+TEST_CASE("standard output holds one of JSON and CSV and an unwritable CSV is told before the run")
+{
+    const program_shell sh;
+    CHECK(has(sh.run("$weft run small.yaml --json - --csv -").err, "standard output holds one of them"));
+    const shell_result r = sh.run("mkdir folder; $weft run small.yaml --csv folder");
+    CHECK(r.exit_code == 2);
+    CHECK(!sh.exists("out/small/results.json"));
+}

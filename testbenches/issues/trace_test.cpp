@@ -331,8 +331,24 @@ TEST_CASE("parts of a trace that do not exist are refused before anything runs")
     refused("--trace-ranks 9", "--trace-ranks");
     refused("--trace-ranks nobody", "--trace-ranks");
     refused("--trace-links nowhere --trace-ranks 0-3 --trace-window 5us", "--trace-window");
+    refused("--trace-links nowhere", "--trace-links nowhere: no link or cable has this in its name");
+    refused("--trace-links +X --trace-links nowhere", "--trace-links nowhere");
     refused("--trace-window '20 us..10 us'", "ends before it begins");
     refused("--trace-window '1 fortnight..'", "--trace-window");
     CHECK(folder.weft("run a.yaml --trace-ranks 0") == 2);
     CHECK_THAT(folder.read("stderr"), Contains("--trace"));
+}
+
+TEST_CASE("a trace that is cut says so where it ends and at the end of the file")
+{
+    const program_folder folder;
+    folder.write("a.yaml", k_four_chips);
+    REQUIRE(folder.weft("run a.yaml --quiet --trace t.json --trace-limit 20") == 0);
+    const json trace = json::parse(folder.read("t.json"));
+    CHECK(trace.at("otherData").at("records beyond --trace-limit") > 0);
+    const json& last = trace.at("traceEvents").back();
+    CHECK(last.at("name") == "cut: later records are beyond --trace-limit");
+    CHECK(last.at("s") == "g");
+    REQUIRE(folder.weft("run a.yaml --quiet --trace t.json") == 0);
+    CHECK(!json::parse(folder.read("t.json")).contains("otherData"));
 }
