@@ -108,7 +108,7 @@ int with_stdout_checked(int exit_code)
         return k_ended_by_sigpipe;
     if (error == 0 && std::ferror(stdout) == 0 && std::cout.good())
         return exit_code;
-    print_to_stderr("weft: standard output could not be written{}; what was printed is not complete.\n",
+    weft::print_to_stderr("weft: standard output could not be written{}; what was printed is not complete.\n",
                error == 0 ? "" : fmt::format(": {}", std::strerror(error)));
     return exit_code == 0 ? 1 : exit_code;
 }
@@ -150,10 +150,10 @@ int run_command(int argc, char* argv[])
     commands.insert(commands.end(), elsewhere.begin(), elsewhere.end()); // for suggestions
     if (argc == 1 || (!word.empty() && !is_known)) {
         if (argc > 1)
-            print_to_stderr("weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word),
+            weft::print_to_stderr("weft: {} is no command; {}\n`weft --help` explains.\n", weft::in_quotes(word),
                        weft::suggestion(word, commands));
         else
-            print_to_stderr("{}", app.help());
+            weft::print_to_stderr("{}", app.help());
         return 2;
     }
     try {
@@ -163,13 +163,13 @@ int run_command(int argc, char* argv[])
     } catch (const weft::whole_program_needed&) {
         throw;
     } catch (const weft::output_lost& e) {
-        print_to_stderr("{}\n", e.what());
+        weft::print_to_stderr("{}\n", e.what());
         return 1;
     } catch (const weft::interrupted&) {
-        print_to_stderr("weft: interrupted; what was finished stands above, and no file was written.\n");
+        weft::print_to_stderr("weft: interrupted; what was finished stands above, and no file was written.\n");
         return weft::interrupted_exit_code();
     } catch (const weft::user_error& e) {
-        print_to_stderr("{}\n", e.what());
+        weft::print_to_stderr("{}\n", e.what());
         return 2;
     } catch (const std::exception& e) {
         if (std::ferror(stdout) != 0 || std::ferror(stderr) != 0)
@@ -184,7 +184,7 @@ int run_command(int argc, char* argv[])
             return 1;
         }
         if (what.find("bug in lockstep_aggregation") != std::string::npos) {
-            print_to_stderr("weft stopped because the Verilog and its model differ; one of them is wrong:\n{}\n", what);
+            weft::print_to_stderr("weft stopped because the Verilog and its model differ; one of them is wrong:\n{}\n", what);
             return 3;
         }
         fmt::print(
