@@ -81,13 +81,14 @@ json refusal_of(const loaded_platform& loaded)
 } // namespace
 
 namespace {
-/// Keys that the case does not use: beside a change they would only be in its way.
+/// Keys that the case does not use, or that follow another one ("only as network.rate"): they would be in the way of
+/// changes.
 void erase_unused(nlohmann::json& section, const config_field& described)
 {
     for (const config_field& f : described.children) {
         if (!section.is_object() || !section.contains(f.name))
             continue;
-        if (f.unused)
+        if (f.unused || f.only.rfind("as ", 0) == 0)
             section.erase(f.name);
         else if (f.type == field_type::section)
             erase_unused(section[f.name], f);
