@@ -127,8 +127,12 @@ void read(loaded_platform& result, const platform_source& source)
 {
     result.source_text = result.document->source();
     result.document->read_layers();
-    std::vector<std::string> overrides = source.sizes.overrides();
-    overrides.insert(overrides.end(), source.overrides.begin(), source.overrides.end());
+    std::vector<std::string> overrides = source.overrides;
+    // Sizes are of a workload that --set gives as a whole, too; --set of one entry goes before them.
+    const auto entries = std::stable_partition(overrides.begin(), overrides.end(),
+                                               [](const std::string& o) { return o.rfind("workload=", 0) == 0; });
+    const std::vector<std::string> sizes = source.sizes.overrides();
+    overrides.insert(entries, sizes.begin(), sizes.end());
     if (source.seed)
         overrides.push_back("seed=" + std::to_string(*source.seed));
     std::vector<problem> refused; // what else is wrong is told in the same pass

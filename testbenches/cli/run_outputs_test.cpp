@@ -76,6 +76,7 @@ TEST_CASE("sizes and repeats on the command line stand in place of those of ever
     CHECK(sizes("--minbytes '1 KiB' --maxbytes 4k --stepfactor 2") == "a1024 a2048 a4096 b1024 b2048 b4096 ");
     CHECK(sizes("-b 1K -e 3K -f 2") == "a1024 a2048 a3072 b1024 b2048 b3072 ");
     CHECK(sizes("-b 1K --set 'workload.1.sizes=[8 B]'") == "a1024 b8 b1024 ");
+    CHECK(sizes("-b 1K --set 'workload=[{op: all_reduce, sizes: [8 B]}]'") == "a1024 ");
     CHECK(sizes("--set 'workload.*.sizes=[8 B]'") == "a8 b8 b4 b16 b64 ");
     CHECK(sizes("-n 3 -b 64") == "a64 b64 ");
     CHECK(has(sh.read("out/results.json"), "\"times_us\""));
