@@ -128,7 +128,7 @@ void read(loaded_platform& result, const platform_source& source)
     result.source_text = result.document->source();
     result.document->read_layers();
     std::vector<std::string> overrides = source.overrides;
-    // Sizes are of a workload that --set gives as a whole, too; --set of one entry goes before them.
+    // Sizes are of a workload that --set gives as a whole, too; --set of one entry wins over them.
     const auto entries = std::stable_partition(overrides.begin(), overrides.end(),
                                                [](const std::string& o) { return o.rfind("workload=", 0) == 0; });
     const std::vector<std::string> sizes = source.sizes.overrides();
