@@ -161,9 +161,9 @@ train_choice tpu_v3_config::trains() const
     train_ground ground;
     ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
     ground.sides = {mesh.rows, mesh.cols};
+    ground.detours = !faults.regions.empty() || !faults.links_down.empty();
     // On a whole mesh without wraps every stream of a ring has a local port and links of its own.
-    ground.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && faults.regions.empty() &&
-                       faults.links_down.empty();
+    ground.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && !ground.detours;
     ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm");
     const std::string local_buffer =
         fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer_in_use()), ici.voq ? " for four links" : "");
@@ -181,10 +181,6 @@ train_choice tpu_v3_config::trains() const
         ground.no_bound = "ici.local_ports = 1: one port serves four links";
     else if (!ground.own_links && ici.local_port_rate.value() < ici.link_rate.value())
         ground.no_bound = "ici.local_port_rate is below ici.link_rate: packets pile up into the mesh";
-    else if (depth > 64 && (!faults.regions.empty() || !faults.links_down.empty()))
-        ground.no_bound = fmt::format("{} holds more than 64 packets, and detours meet other streams at routers: whose turn it is changes with "
-                                      "28 bytes more or less, and a time by 8 %",
-                                      buffer);
     else if (fails_later)
         ground.no_bound = "faults.links_down: a link goes down in mid-run";
     return choose_trains(run.burst, std::move(ground));

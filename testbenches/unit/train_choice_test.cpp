@@ -124,6 +124,21 @@ TEST_CASE("single packets where many send to one at once or rings cross", "[trai
     CHECK(train_of(mesh(2, 8), all_reduce(abi::algorithm::two_d, k_large)) == 1);
 }
 
+TEST_CASE("detours around what failed go in single packets, a ring does not", "[trains][fast]")
+{
+    train_ground g = ground({4, 8}, {buffer(2)});
+    g.detours = true;
+    const train_choice broken = choose_trains(packet_count(0), g);
+    for (const abi::algorithm algorithm : {abi::algorithm::row_pair, abi::algorithm::row_pair_forward}) {
+        const collective_case c = all_reduce(algorithm, 64 << 20);
+        CHECK(trains_of(broken, c).packets == 1);
+        CHECK(trains_of(broken, c).reason == "detours around what failed meet other streams");
+        CHECK_FALSE(train_error_bound(broken, c, 2).has_value());
+        CHECK(trains_of(choose_trains(packet_count(0), ground({4, 8}, {buffer(2)})), c).packets == 2);
+    }
+    CHECK(trains_of(broken, all_reduce(abi::algorithm::ring_1d, 512 << 20)).packets == 2);
+}
+
 TEST_CASE("a train is an eighth of a chunk and a thirty-second of one that trees forward", "[trains][fast]")
 {
     const train_choice c = rack(1);
