@@ -12,7 +12,7 @@ namespace weft {
 namespace {
 constexpr std::uint32_t k_not_shown = 0xffff'ffff;
 constexpr std::uint64_t k_first_bin_ps = 10'000;
-constexpr const char* k_kind_names[k_work_kinds] = {"core", "send", "memory", "reduce", "sync"};
+constexpr const char* k_kind_names[k_work_kinds] = {"core", "send", "memory", "reduce", "sync", "start"};
 /// Of 256 bytes for 200 steps of half a percent: a byte per value in the page.
 constexpr double k_whole = 200;
 constexpr std::size_t k_most_lanes = 50'000; ///< that are looked at one by one in every bin
