@@ -246,16 +246,31 @@ TEST_CASE("shares of a repeated case are those of all its runs")
 TEST_CASE("a star of cables has its places and its wires on the map")
 {
     switchml_config config = rack(4);
-    config.run.workload = {switched({64 << 10})};
+    config.run.workload = {switched({64 << 10}), spec(abi::collective_op::all_reduce, {algorithm::ring_1d}, {64 << 10})};
     switchml_machine machine(config);
     recording seen(machine);
-    seen.bundles = 16; // of the cables, and of the lossless network beside them
+    seen.bundles = 8; // of the cables, which the lossless network uses as well
     collective_runner runner("host", machine, config.run, &seen, nullptr);
     REQUIRE(runner.run().failure.empty());
     CHECK(seen.binned_ps == seen.counted_ps);
     const run_activity all = seen.finish();
     REQUIRE(all.map.levels.size() == 1);
     CHECK(all.map.levels[0].places.size() == 5); // four workers and the switch
-    CHECK(all.map.levels[0].bundles.size() == 16);
+    CHECK(all.map.levels[0].bundles.size() == 8);
+    CHECK(all.map.wires == 8);
     CHECK(all.cases.front().shares.link > 0);
+    REQUIRE(all.cases.size() == 3);
+    for (const case_activity& c : all.cases) { // no cable twice, by its link and by the port that feeds it
+        CHECK(c.wires.size() == 8);
+        for (const wire_trouble& w : c.wires)
+            CHECK_FALSE(w.local);
+        // The mean of the links is that of the cables.
+        const std::size_t row = k_work_kinds * c.bins;
+        for (std::uint32_t b = 0; b < c.bins; ++b) {
+            double sum = 0;
+            for (std::size_t bundle = 0; bundle < 8; ++bundle)
+                sum += c.bundles[0][bundle * c.bins + b];
+            CHECK(c.machine[row + b] == Approx(sum / 8).margin(1));
+        }
+    }
 }
