@@ -84,7 +84,8 @@ void dma::record_into(trace_sink& trace)
         return;
     }
     trace_ = std::make_unique<packet_trace>(trace);
-    trace_->add_track(*this, "DMA sends");
+    for (std::uint32_t q = 0; q < shared_.config.queues; ++q)
+        trace_->add_track(*this, fmt::format("DMA sends, queue {}", q));
     trace_->add_track(*this, "DMA receives");
     set_event_sink(trace_.get());
 }
