@@ -46,8 +46,15 @@ struct wire_ends {
 };
 
 /// What parts of a chip spend their time with.
-enum class work_kind : std::uint8_t { core, send, memory, reduce, sync };
-inline constexpr std::size_t k_work_kinds = 5;
+enum class work_kind : std::uint8_t {
+    core,
+    send,
+    memory,
+    reduce,
+    sync,
+    start, ///< engines that take time between the order and the first byte
+};
+inline constexpr std::size_t k_work_kinds = 6;
 
 /// Time that a component has spent with one kind of work. It has `units` that can do so at a time.
 struct work_load {

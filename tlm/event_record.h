@@ -26,6 +26,7 @@ struct event_record {
     std::uint32_t semaphore; ///< that counts the message at its destination
     std::uint64_t payload_bytes;
     bool last_of_message;
+    std::uint32_t queue = 0; ///< of the device that sends; message_emitted only
 };
 
 class event_sink {
@@ -37,10 +38,11 @@ protected:
 };
 
 inline event_record make_record(record_kind kind, std::uint64_t time_ps, std::uint64_t span_ps, std::uint32_t where,
-                                const packet& p)
+                                const packet& p, std::uint32_t queue = 0)
 {
     return {time_ps,       span_ps,   kind,        where,           p.source,
-            p.destination, p.message, p.semaphore, p.payload_bytes, (p.flags & k_last_of_message) != 0};
+            p.destination, p.message, p.semaphore, p.payload_bytes, (p.flags & k_last_of_message) != 0,
+            queue};
 }
 
 } // namespace weft

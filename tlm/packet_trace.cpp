@@ -11,7 +11,7 @@ void packet_trace::record(const event_record& r)
     const bool received = r.kind == record_kind::message_accepted;
     const bool on_link = r.kind == record_kind::link_emitted;
     trace_slice& s = slice_;
-    s.track = tracks_.at(on_link ? r.where : received ? 1 : 0);
+    s.track = received ? tracks_.back() : tracks_.at(on_link ? r.where : r.queue);
     s.start_ps = r.time_ps;
     s.span_ps = r.span_ps;
     // A run records millions of packets: no memory is taken for one, and no format is read.

@@ -15,7 +15,8 @@ class packet_trace final : public event_sink {
 public:
     explicit packet_trace(trace_sink& out) : out_(out) {}
     void add_track(const component& owner, const std::string& name) { tracks_.push_back(out_.add_track(owner, name)); }
-    /// Of a DMA engine: track 0 has what it sends, track 1 what it receives. Of links: the track of the link's number.
+    /// Of a device: a track for each queue that sends, and the last one for what it receives.
+    /// Of links: the track of the link's number.
     void record(const event_record& r) override;
 
 private:

@@ -7,6 +7,7 @@
 #include "hw/core/host_watch.h"
 #include "hw/core/iss.h"
 #include "tlm/check.h"
+#include "tlm/step_sink.h"
 
 #include <fmt/format.h>
 
@@ -102,6 +103,32 @@ work_load core_base::spent_on(work_kind kind, std::uint64_t now_ps) const
     return {busy_time.value() - std::min(ahead_ps, busy_time.value()), 1};
 }
 
+void core_base::record_into(trace_sink& trace)
+{
+    if (!has_firmware_ || steps_for(trace, *this) != nullptr)
+        return;
+    trace_ = &trace;
+    track_ = trace.add_track(*this, fmt::format("{} works and waits", basename()));
+}
+
+void core_base::write_wait(std::uint64_t since_ps, const std::string& what)
+{
+    const std::uint64_t now_ps = local_now_ps();
+    trace_slice s;
+    s.track = track_;
+    s.name = "works";
+    s.start_ps = works_since_ps_;
+    s.span_ps = since_ps - works_since_ps_;
+    if (s.span_ps != 0)
+        trace_->slice(s);
+    s.name = what;
+    s.start_ps = since_ps;
+    s.span_ps = now_ps - since_ps;
+    if (s.span_ps != 0)
+        trace_->slice(s);
+    works_since_ps_ = now_ps;
+}
+
 void core_base::charge(std::uint64_t span_ps)
 {
     ahead_ps_ += span_ps;
@@ -188,6 +215,7 @@ void core_base::come_out_of_reset()
     timeout_event_.cancel();
     armed_for_ps_ = k_never_ps;
     failure_.clear();
+    works_since_ps_ = kernel_now_ps();
     due_ps_ = kernel_now_ps();
 }
 
@@ -283,7 +311,9 @@ bool core_base::sleep(std::uint32_t mask, std::uint64_t deadline_ps)
     since_ps_ = local_now_ps();
     deadline_ps_ = deadline_ps;
     activity_ = activity::sleeping;
+    const std::string what = records() ? waits_for_lines(mask) : std::string();
     const bool woken = sleep_until_woken(mask);
+    record_wait(since_ps_, what);
     activity_ = activity::running;
     ++(woken ? wakeups : timeouts);
     return woken;
@@ -291,17 +321,20 @@ bool core_base::sleep(std::uint32_t mask, std::uint64_t deadline_ps)
 
 std::string core_base::waits_for() const
 {
-    if (activity_ != activity::sleeping)
-        return "";
+    return activity_ == activity::sleeping ? waits_for_lines(sleep_mask_) : "";
+}
+
+std::string core_base::waits_for_lines(std::uint32_t mask)
+{
     std::string lines;
     const auto add = [&](std::uint32_t line, const char* device) {
-        if ((sleep_mask_ & line) != 0)
+        if ((mask & line) != 0)
             lines += fmt::format("{}{}", lines.empty() ? "" : " or ", device);
     };
     add(abi::k_irq_mailbox, "mailbox");
     add(abi::k_irq_dma, "DMA");
     add(abi::k_irq_sync, "sync unit");
-    if (const std::uint32_t others = sleep_mask_ & ~(abi::k_irq_mailbox | abi::k_irq_dma | abi::k_irq_sync);
+    if (const std::uint32_t others = mask & ~(abi::k_irq_mailbox | abi::k_irq_dma | abi::k_irq_sync);
         others != 0)
         lines += fmt::format("{}line {:#x}", lines.empty() ? "" : " or ", others);
     return lines.empty() ? "sleeps" : "sleeps until an interrupt of " + lines;

@@ -160,6 +160,8 @@ public:
     std::string stat_prefix() const override { return "core"; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
 
+    /// A track of its own: works, polls, sleeps. Of cores whose steps are recorded, nothing.
+    void record_into(trace_sink& trace) override;
     /// Working, or waiting for the bus.
     work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
 
@@ -281,6 +283,14 @@ protected:
     std::string failure_;
 
     // For blocked_on().
+    /// What began at `since_ps` ends now; it worked until then. Where somebody records.
+    void record_wait(std::uint64_t since_ps, const std::string& what)
+    {
+        if (trace_ != nullptr)
+            write_wait(since_ps, what);
+    }
+    bool records() const { return trace_ != nullptr; }
+
     activity activity_ = activity::not_started;
     bool has_firmware_ = false;
     std::uint64_t since_ps_ = 0;
@@ -291,6 +301,7 @@ private:
     std::uint64_t goes_on_at_ps() const;
     void take_turn();
     static constexpr std::uint64_t k_no_access = ~std::uint64_t{0};
+    static std::string waits_for_lines(std::uint32_t mask);
     std::string last_access_text() const;
     void arm_timeout(std::uint64_t deadline_ps);
     bool sleep_until_woken(std::uint32_t mask);
@@ -319,6 +330,11 @@ private:
     bool last_access_wrote_ = false;
 
     static std::atomic<core_base*> executing_; // whose firmware the host executes
+    void write_wait(std::uint64_t since_ps, const std::string& what);
+    trace_sink* trace_ = nullptr; // nullptr: nobody records
+    std::uint32_t track_ = 0;
+    std::uint64_t works_since_ps_ = 0;
+
     std::uint64_t seen_progress_ = 0;          // at the last tick of host_watch
     std::uint32_t quiet_ticks_ = 0;            // without progress
 };

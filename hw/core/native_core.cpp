@@ -299,6 +299,8 @@ bool native_core::poll_until(std::uint64_t address, std::uint32_t mask, std::uin
         pass_cycles(interval);
         interval = std::min(cycle_count(2 * interval.value()), config_.poll_interval_max);
     }
+    if (records())
+        record_wait(since_ps_, waits_for());
     activity_ = activity::running;
     if (!met)
         ++timeouts;

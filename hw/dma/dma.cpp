@@ -84,16 +84,20 @@ void dma::record_into(trace_sink& trace)
         return;
     }
     trace_ = std::make_unique<packet_trace>(trace);
-    trace_->add_track(*this, "DMA sends");
+    for (std::uint32_t q = 0; q < shared_.config.queues; ++q)
+        trace_->add_track(*this, fmt::format("DMA sends, queue {}", q));
     trace_->add_track(*this, "DMA receives");
     set_event_sink(trace_.get());
 }
 
 work_load dma::spent_on(work_kind kind, std::uint64_t now_ps) const
 {
-    if (kind != work_kind::send)
-        return {};
-    return {sender_.wire_time_ps(now_ps), static_cast<std::uint32_t>(ports_.size())};
+    switch (kind) {
+    case work_kind::send: return {sender_.wire_time_ps(now_ps), static_cast<std::uint32_t>(ports_.size())};
+    case work_kind::start:
+        return {shared_.starting.up_to(now_ps), shared_.config.engine.start.value() + shared_.config.engine.wake.value() != 0 ? 1u : 0u};
+    default: return {};
+    }
 }
 
 link_initiator_socket& dma::to_fabric(std::uint32_t port) { return sockets_.at(port)->out; }

@@ -81,7 +81,7 @@ public:
     std::uint64_t arrived_bytes() const override { return bytes_received.value(); }
     std::string waits() const override { return blocked_on(); }
     void record_into(trace_sink& trace) override;
-    /// Sending: each port by itself.
+    /// Sending: each port by itself. Starting: all queues as one, where it takes time.
     work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
 
     stat_group stats;

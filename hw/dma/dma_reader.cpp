@@ -70,6 +70,7 @@ std::uint64_t dma_reader::begins_at(std::uint32_t transfer) const
 void dma_reader::wake_at(std::uint32_t q, std::uint64_t at_ps)
 {
     woken_ |= 1u << q;
+    shared_.starting.add(shared_.time.now_ps(), at_ps);
     shared_.schedule(at_ps, make_order(event_class::device, shared_.queue_actor(q), 0), dma_event::start, q);
 }
 

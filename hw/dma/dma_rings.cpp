@@ -22,8 +22,10 @@ bool dma_rings::post(std::uint32_t q, std::uint32_t tail, std::uint64_t at_ps)
     if (q >= queues_.size() || !queues_[q].ring.holds(tail, regs_.at(abi::dma::RING_ENTRIES(q)), now))
         return false;
     queues_[q].ring.ring(tail);
-    shared_.schedule(std::max(at_ps, now) + shared_.config.engine.start.value(), make_order(event_class::device, shared_.queue_actor(q), tail),
-                     dma_event::doorbell, q);
+    const std::uint64_t begins_ps = std::max(at_ps, now) + shared_.config.engine.start.value();
+    if (shared_.config.engine.start.value() != 0)
+        shared_.starting.add(now, begins_ps);
+    shared_.schedule(begins_ps, make_order(event_class::device, shared_.queue_actor(q), tail), dma_event::doorbell, q);
     return true;
 }
 

@@ -69,7 +69,7 @@ void dma_sender::send(std::uint32_t p)
         packet->serialisation_ps = static_cast<std::uint32_t>(serialisation);
         port.credits.take(packet->cells);
         if (shared_.sink != nullptr)
-            shared_.sink->record(make_record(record_kind::message_emitted, now, serialisation, shared_.rank, *packet));
+            shared_.sink->record(make_record(record_kind::message_emitted, now, serialisation, shared_.rank, *packet, q));
         port.to_fabric->send(std::move(packet), 0);
     }
     if (to.last_of_transfer)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "hw/dma/dma_config.h"
+#include "hw/dma/overlapping_time.h"
 #include "tlm/cache_hints.h"
 #include "tlm/event_record.h"
 #include "tlm/mem_socket.h"
@@ -41,6 +42,7 @@ struct alignas(64) dma_shared {
     const dma_fabric_view view;
     const dma_config config;
     const std::string name;
+    overlapping_time starting; ///< some queue starts or wakes; empty where neither takes time
     /// Memories of other ranks that elements of descriptors read.
     struct neighbour {
         std::uint32_t rank;

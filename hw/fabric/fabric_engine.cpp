@@ -141,8 +141,8 @@ inline void fabric_engine::join_arbitration(const packet& p, std::uint32_t bit)
         out.expected_bit = static_cast<std::uint16_t>(bit);
     }
     if (out.busy_until_ps > now_ps_) {
-        if (out.waiters == 1)
-            waits_.contend(link, out.busy_until_ps - now_ps_);
+        if (p.source != out.sending)
+            waits_.contend(link, now_ps_, out.busy_until_ps);
         ensure_wake(link, out.busy_until_ps);
     } else if (out.wake_at_ps != now_ps_) {
         arbitrate(link);
@@ -331,6 +331,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         control_.set_busy(out_id, out.busy_until_ps);
     }
     out.feeding = qi;
+    out.sending = p.source;
     out.busy_sum_ps += serialisation;
     out.wire_bytes += p.wire_bytes;
     out.packets += p.packet_count;
@@ -338,7 +339,8 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     if (more)
         ensure_wake(out_id, read_free_ps);
     if (out.waiters > 0) {
-        waits_.contend(out_id, out.busy_until_ps - now_ps_);
+        if (others_wait(out))
+            waits_.contend(out_id, now_ps_, out.busy_until_ps);
         ensure_wake(out_id, out.busy_until_ps);
     }
 
@@ -420,6 +422,12 @@ void fabric_engine::ensure_wake(std::uint32_t link, std::uint64_t at_ps)
         return;
     l.wake_at_ps = at_ps;
     time_.schedule(at_ps, make_order(event_class::arbitration, actor_base_ + link, 0), *this, link, k_wake);
+}
+
+/// Whether a head waits that is of another rank than the packet on its way.
+bool fabric_engine::others_wait(const link_state& out) const
+{
+    return arbiter_.any(out, [&](std::uint32_t bit) { return pool_.at(head_at(out, bit)).source != out.sending; });
 }
 
 std::uint32_t fabric_engine::head_at(const link_state& out, std::uint32_t bit) const

@@ -187,6 +187,7 @@ private:
     void drop(packet& p);
     void take_new_rate(std::uint32_t link);
     std::uint32_t head_at(const link_state& out, std::uint32_t bit) const;
+    bool others_wait(const link_state& out) const;
     bool apply_hook(std::uint32_t link, packet& p, std::uint64_t& head_ps);
     void list_stats();
     std::uint32_t link_of_wire(std::uint32_t wire) const

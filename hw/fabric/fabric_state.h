@@ -50,13 +50,14 @@ struct alignas(64) link_state {
     std::uint32_t to_router = k_no_part;
     std::uint32_t to_first_port = 0; ///< of to_router, into out_ports_
     std::uint32_t waiting_bytes = 0; ///< VOQ mode: in the FIFOs of this output
+    std::uint32_t sending = k_no_part; ///< rank whose packet was last sent
     std::uint16_t to_port = 0;
-    bool has_entries = false; ///< some inputs of its router are entries
-    bool up = true;
-    std::uint8_t special = 0; ///< link_special
-    std::uint8_t zone = 0;    ///< of its input port: 0: the router has one zone, else 1 or 2
-    bool to_edge = false;
-    bool from_edge = false;
+    std::uint8_t special = 0;  ///< link_special
+    std::uint8_t zone : 2;     ///< of its input port: 0: the router has one zone, else 1 or 2
+    bool has_entries : 1;      ///< some inputs of its router are entries
+    bool up : 1;
+    bool to_edge : 1;
+    bool from_edge : 1;
     std::uint16_t from_port = 0;        ///< of its sender
     std::uint16_t expected_bit = 0;     ///< of the waiter below
     std::uint32_t expected = k_no_part; ///< packet that may well be the next one to start, for hints: a guess
@@ -69,6 +70,8 @@ struct alignas(64) link_state {
     /// Transmissions of relays in a row (k_run_of_entries: of entries) while the others could go.
     std::uint8_t run = 0;
     fabric_edge_if* edge = nullptr;
+
+    link_state() : zone(0), has_entries(false), up(true), to_edge(false), from_edge(false) {}
 };
 static_assert(sizeof(link_state) == 128);
 

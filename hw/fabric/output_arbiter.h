@@ -62,6 +62,16 @@ public:
                 see(i * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits)));
     }
 
+    /// Whether is(bit) holds for one that waits.
+    template <class Is> bool any(const link_state& l, Is&& is) const
+    {
+        for (std::uint32_t i = 0; i < l.waiter_words; ++i)
+            for (std::uint64_t bits = waiters_[l.waiter_base + i]; bits != 0; bits &= bits - 1)
+                if (is(i * 64 + static_cast<std::uint32_t>(__builtin_ctzll(bits))))
+                    return true;
+        return false;
+    }
+
     /// The relay and the entry that go next, either may be k_no_grant; without entries all are relays. may_go(bit,
     /// first): whether the head has what it needs; `first`: nobody has had less. share(bit): its number for
     /// count_turn().

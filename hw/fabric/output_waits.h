@@ -3,7 +3,7 @@
 //
 // How long heads have waited at the outputs of a fabric, and for what. Two times per output, which never overlap:
 //   starved    it was idle, a head waited, and none that waited had the credits of its VL
-//   contended  it transmitted, and another head waited for its turn
+//   contended  it transmitted, and a head from another rank waited for its turn
 // Only heads that wait touch it: a packet that finds its output idle, and credits, costs nothing here.
 #pragma once
 
@@ -45,7 +45,16 @@ public:
     }
     /// Nobody waits any more, and none of them went.
     void forget(std::uint32_t link) { outputs_[link].since_ps = k_never_ps; }
-    void contend(std::uint32_t link, std::uint64_t span_ps) { outputs_[link].contended_ps += span_ps; }
+    /// A head from another rank waits from `now_ps` on, while the output transmits until `busy_until_ps`.
+    /// A transmission counts once, whatever number of heads waits.
+    void contend(std::uint32_t link, std::uint64_t now_ps, std::uint64_t busy_until_ps)
+    {
+        output& o = outputs_[link];
+        if (o.contended_until_ps >= busy_until_ps)
+            return;
+        o.contended_ps += busy_until_ps - now_ps;
+        o.contended_until_ps = busy_until_ps;
+    }
 
     std::uint64_t contended_ps(std::uint32_t link) const { return outputs_[link].contended_ps; }
     /// Up to `now_ps`, what has not ended included.
@@ -71,6 +80,7 @@ private:
         std::uint64_t since_ps = k_never_ps; ///< it starves since then, unless it has transmitted since
         std::uint64_t starved_ps = 0;
         std::uint64_t contended_ps = 0;
+        std::uint64_t contended_until_ps = 0; ///< end of the last transmission that was contended
         std::uint32_t vl = 0; ///< for whose credits
     };
     static bool is_starving(const output& o, std::uint64_t busy_until_ps)

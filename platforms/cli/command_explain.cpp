@@ -103,6 +103,8 @@ json to_json(const tried_change& c, std::uint64_t before_ps)
     j["change"] = c.what.words;
     j["settings"] = c.what.settings;
     j["left_out"] = c.what.left_out;
+    if (!c.what.by_lanes.empty())
+        j["by_lanes"] = c.what.by_lanes;
     if (!c.asked)
         j["share"] = c.what.share;
     if (c.result.contains("time_ps")) {

@@ -241,7 +241,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         if (row.group.empty())
             row.group = fmt::format("{}", fmt::join(c.what.groups, "; "));
         const bool bounded = c.what.ranks_per_group == 0 && c.group.empty() && all_told;
-        if (bounded && !abi::by_switch(c.what.algo)) // a switch that sums needs half of the bytes
+        if (bounded)
             if (const auto bound = bound_on(p, c.what)) {
                 row.bound_us = bound->us;
                 row.bound_by = bound->resource;

@@ -53,7 +53,9 @@ trace_filter::trace_filter(const trace_filter_texts& texts, std::uint32_t ranks,
     until_ps_ = until.empty() ? k_end : time_of(until, texts);
     if (from_ps_ >= until_ps_)
         throw user_error(
-            fmt::format("{}-window {}: ends before it begins; {}", texts.option, texts.window, k_window_form));
+            fmt::format("{}-window {}: {}; {}", texts.option, texts.window,
+                        from_ps_ == until_ps_ ? "ends where it begins, so nothing is in it" : "ends before it begins",
+                        k_window_form));
 }
 
 bool trace_filter::shows_link(const std::string& name) const

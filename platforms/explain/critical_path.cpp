@@ -27,10 +27,10 @@ constexpr path_cause_row k_rows[k_path_causes] = {
     {"memory", "memory", "reads before sending, writes and sums after receiving, their queue included"},
     {"queueing: port", "queueing", "the port of the chip sends other messages"},
     {"queueing: credits", "queueing", "no room at the far end"},
-    {"queueing: arbitration", "queueing", "the link carries packets of others"},
+    {"queueing: arbitration", "queueing", "the link carries packets of other senders"},
     {"queueing: head of line", "queueing", "behind others in the same buffer"},
     {"serialisation", "serialisation",
-     "bytes of the message on a wire, and of those before it from its sender to its receiver"},
+     "bytes of the message on a wire, and of those before it from its sender"},
     {"propagation", "propagation", "flight on wires"},
     {"router", "propagation", "pipelines of routers"},
     {"controller", "queueing", "controllers between chip and fabric, their queues included"},
@@ -441,8 +441,8 @@ private:
         next_ = {step::sent, rank_of(run_.sent[sent].device), sent};
     }
 
-    /// What a packet waited for in front of its output. Behind packets from its sender to its receiver it waited for
-    /// what they did.
+    /// What a packet waited for in front of its output. Behind packets of its sender it waits for its own bytes; in one
+    /// buffer behind those to its receiver, for what they did.
     void wait_before(std::uint32_t hop)
     {
         const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
@@ -470,7 +470,7 @@ private:
                 if (end_ps <= asked_ps)
                     break;
                 spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
-                const bool own = o.step.packet.same_way(c.step.packet);
+                const bool own = o.step.packet.source == c.step.packet.source;
                 spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps),
                       k_none, name);
             }

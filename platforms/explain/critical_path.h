@@ -23,9 +23,9 @@ enum class path_cause : std::uint8_t {
     memory,        ///< reads before sending, writes and sums after receiving, with their queue
     port,          ///< queueing: the port of the chip sends other messages
     credits,       ///< queueing: for room at the far end
-    arbitration,   ///< queueing: the link carries packets of others
+    arbitration,   ///< queueing: the link carries packets of other senders
     head_of_line,  ///< queueing: behind others in the same buffer
-    serialisation, ///< bytes from the same sender to the same receiver on a wire
+    serialisation, ///< bytes from the same sender on a wire
     propagation,   ///< flight
     router,        ///< pipelines of routers
     controller,    ///< controllers between chip and fabric, with their queues

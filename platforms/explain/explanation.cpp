@@ -53,6 +53,21 @@ std::string steps_text(const json& path)
     return path.at("messages") == 0 ? counted(frames, "frame") : messages + " and " + counted(frames, "frame");
 }
 
+/// Whether the share `limit` of case_limits.h measures what this cause is. A link that carries packets of others is
+/// busy, and contended.
+bool is_measured_by(const std::string& cause, const std::string& limit)
+{
+    static constexpr std::pair<path_cause, const char*> k_limits[] = {
+        {path_cause::firmware, "core"},         {path_cause::dma, "dma"},
+        {path_cause::port, "dma"},              {path_cause::nic, "dma"},
+        {path_cause::memory, "memory"},         {path_cause::serialisation, "link"},
+        {path_cause::arbitration, "link"},      {path_cause::credits, "credits"},
+        {path_cause::arbitration, "arbitration"},
+    };
+    return std::any_of(std::begin(k_limits), std::end(k_limits),
+                       [&](const auto& row) { return cause == row_of(row.first).name && limit == row.second; });
+}
+
 std::string bound_sentence(const json& all)
 {
     std::string text;
@@ -65,6 +80,10 @@ std::string bound_sentence(const json& all)
     if (!all.contains("busy_shares"))
         return text;
     const std::string limit = all.value("limited_by", std::string());
+    double of_path = 0;
+    for (const json& cause : all.at("critical_path").at("causes"))
+        if (is_measured_by(cause.at("cause").get<std::string>(), limit))
+            of_path += cause.at("share").get<double>();
     std::string busiest;
     double share = -1;
     for (const auto& [name, value] : all.at("busy_shares").items())
@@ -77,7 +96,8 @@ std::string bound_sentence(const json& all)
                             busiest, 100 * share,
                             limit.empty()        ? ""
                             : limit == "latency" ? "; nothing is short, steps wait for each other"
-                                                 : "; the run was limited by " + limit);
+                                                 : fmt::format("; the run was limited by {}, {:.1f} % of this path",
+                                                               limit, 100 * of_path));
     return text;
 }
 
@@ -192,12 +212,13 @@ std::string changes_text(const json& all)
     if (changes.empty())
         return "\nNo key of the configuration is a rate, a delay or a buffer that the path depends on: nothing was tried.\n";
     std::vector<std::vector<std::string>> lines{{"change", "time(us)", "gain(%)", "of path(%)"}};
-    std::string notes;
+    std::string notes, parts;
     double best = 0;
     std::string best_words;
     bool whole = true;
     for (const json& c : changes) {
         const auto left_out = c.value("left_out", std::vector<std::string>());
+        const auto by_lanes = c.value("by_lanes", std::vector<std::string>());
         const std::string words = c.at("change").get<std::string>() + (left_out.empty() ? "" : " (in part)");
         const std::string share = c.contains("share") ? fmt::format("{:.1f}", 100 * c.at("share").get<double>()) : "";
         if (!c.contains("time_us")) {
@@ -217,16 +238,21 @@ std::string changes_text(const json& all)
         if (const auto settings = c.at("settings").get<std::vector<std::string>>();
             !settings.empty() && !c.contains("problem"))
             notes += fmt::format(
-                "  {}: {}{}{}\n", words, fmt::join(settings, ", "),
+                "  {}: {}{}{}{}\n", words, fmt::join(settings, ", "),
+                by_lanes.empty() ? "" : fmt::format("; lanes in place of {}, which ends there", fmt::join(by_lanes, ", ")),
                 left_out.empty() ? "" : "; beyond what is legal, so unchanged: ", fmt::join(left_out, ", "));
+        if (!left_out.empty() && !c.contains("problem"))
+            parts += fmt::format("{}{}", parts.empty() ? "" : ", ", c.at("change").get<std::string>());
     }
     std::ostringstream out;
     out << "\nWhat would help, each change run again by itself:\n\n";
     print_columns(out, lines, 1);
     out << "\n" << notes;
+    if (!parts.empty())
+        out << fmt::format("\nNot to be applied whole: {}. The whole change may bring more than its line says.\n", parts);
     if (best >= k_no_gain)
         out << fmt::format("\nWhat helps most of these: {}, {:.1f} % less time.\n", best_words, 100 * best);
-    else if (whole)
+    else if (whole && parts.empty())
         out << "\nNothing of this helps: no change shortens the collective by half a percent.\n";
     return out.str();
 }

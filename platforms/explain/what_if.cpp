@@ -68,6 +68,8 @@ const std::pair<const char*, area>* row_of(const std::string& section)
 constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detection", "retry",
                                       "max_ahead", "until", "interval", "time_out"};
 constexpr const char* k_rooms[] = {"buffer", "window", "queue", "room"};
+/// Names of counts of wires that make a link, in whatever section.
+constexpr const char* k_lanes[] = {"x_lanes", "y_lanes", "backplane_lanes", "rack_link_lanes"};
 
 bool has_any(const std::string& text, const char* const* first, const char* const* last)
 {
@@ -97,6 +99,19 @@ void collect(const config_field& field, const std::string& path, area of, std::v
         }
     } else if (field.type == field_type::quantity && of != area::unknown) { // keys at the top are of the run
         keys.push_back({path, of, &field});
+    }
+}
+
+void collect_lanes(const config_field& field, const std::string& path, std::vector<found_key>& keys)
+{
+    if (field.unused || !field.present)
+        return;
+    if (field.type == field_type::section) {
+        for (const config_field& f : field.children)
+            collect_lanes(f, path.empty() ? f.name : path + "." + f.name, keys);
+    } else if (field.type == field_type::integer &&
+               std::find(std::begin(k_lanes), std::end(k_lanes), field.name) != std::end(k_lanes)) {
+        keys.push_back({path, area::links, &field});
     }
 }
 
@@ -193,6 +208,29 @@ std::string changed(const recipe& r, const found_key& k, std::vector<std::string
     return k.path + "=" + format_quantity(k.field->kind, value);
 }
 
+/// Rates of links that cannot be doubled: twice the lanes are the same, where links have them.
+void take_lanes(what_if& w, const std::vector<found_key>& keys, const std::vector<found_key>& lanes)
+{
+    const auto is_rate = [&](const std::string& path) {
+        return std::any_of(keys.begin(), keys.end(), [&](const found_key& k) {
+            return k.path == path && k.of == area::links && k.field->kind == quantity_kind::bandwidth;
+        });
+    };
+    const auto first = std::stable_partition(w.left_out.begin(), w.left_out.end(),
+                                             [&](const std::string& path) { return !is_rate(path); });
+    if (first == w.left_out.end() || lanes.empty())
+        return;
+    w.by_lanes.assign(first, w.left_out.end());
+    w.left_out.erase(first, w.left_out.end());
+    for (const found_key& k : lanes) {
+        const std::uint64_t twice = 2 * std::get<std::uint64_t>(k.field->value);
+        if (is_legal(k.field->limits, twice))
+            w.settings.push_back(k.path + "=" + std::to_string(twice));
+        else
+            w.left_out.push_back(k.path);
+    }
+}
+
 void add_sections(const config_field& field, std::vector<std::string>& all)
 {
     for (const config_field& f : field.children) {
@@ -223,6 +261,8 @@ std::vector<what_if> promising_changes(const config_field& config,
     constexpr double k_least_share = 0.02;
     std::vector<found_key> keys;
     collect(config, "", area::unknown, keys);
+    std::vector<found_key> lanes;
+    collect_lanes(config, "", lanes);
     double all_ps = 0;
     for (const std::uint64_t ps : by_cause)
         all_ps += static_cast<double>(ps);
@@ -235,6 +275,8 @@ std::vector<what_if> promising_changes(const config_field& config,
         for (const found_key& k : keys)
             if (std::string setting = changed(r, k, w.left_out); !setting.empty())
                 w.settings.push_back(std::move(setting));
+        if (r.rates)
+            take_lanes(w, keys, lanes);
         if (w.share >= k_least_share && !w.settings.empty())
             changes.push_back(std::move(w));
     }

@@ -20,6 +20,8 @@ struct what_if {
     std::vector<std::string> settings; ///< as of --set
     /// Keys that stay as they are: the value, or the machine with it, would be beyond what is legal.
     std::vector<std::string> left_out;
+    /// Rates that have their limit there: links get twice the lanes instead.
+    std::vector<std::string> by_lanes;
     double share = 0; ///< of the path that it may shorten, 0 to 1
 };
 

@@ -48,7 +48,7 @@ json case_json(const case_activity& c)
     j["complete"] = c.complete;
     j["start_us"] = us(c.start_ps);
     j["time_us"] = us(c.time_ps);
-    j["limited_by"] = limited_by(c.shares);
+    j["limited_by"] = c.complete ? limited_by(c.shares) : ""; // a part of a collective has no verdict
     for (const auto& [part, share] : c.shares.listed())
         j["shares"][part] = rounded(share);
     j["bins"] = c.bins;

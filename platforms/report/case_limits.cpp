@@ -2,7 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/case_limits.h"
 
+#include <algorithm>
+
 namespace weft {
+
+void case_shares::add(std::uint64_t time_ps, const case_shares& more, std::uint64_t more_ps)
+{
+    if (!known || time_ps == 0) {
+        *this = more;
+        return;
+    }
+    if (!more.known || more_ps == 0)
+        return;
+    const double weight = static_cast<double>(more_ps) / (static_cast<double>(time_ps) + static_cast<double>(more_ps));
+    for (double case_shares::*share : {&case_shares::core, &case_shares::dma, &case_shares::memory, &case_shares::link,
+                                       &case_shares::credits, &case_shares::arbitration})
+        this->*share += (more.*share - this->*share) * weight;
+}
 
 std::vector<std::pair<const char*, double>> case_shares::listed() const
 {
@@ -25,7 +41,10 @@ std::string limited_by(const case_shares& shares)
             most = other;
     if (most.second >= k_busy)
         return most.first;
-    return shares.arbitration >= k_waited ? "arbitration" : "latency";
+    // Waits end when what is waited for ends, so less of them is much.
+    if (std::max(shares.arbitration, shares.credits) < k_waited)
+        return "latency";
+    return shares.arbitration >= shares.credits ? "arbitration" : "credits";
 }
 
 } // namespace weft

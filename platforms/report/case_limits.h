@@ -5,6 +5,7 @@
 // want of credits or of its turn.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,21 +15,22 @@ namespace weft {
 /// Shares of the time of one collective, 0 to 1, each of the part of its kind that had most.
 struct case_shares {
     double core = 0;        ///< a core worked, or waited for its bus
-    double dma = 0;         ///< a wire between a chip and the fabric carried something
+    double dma = 0;         ///< a wire between a chip and the fabric carried something, or a DMA engine started
     double memory = 0;      ///< a memory moved bytes
     double link = 0;        ///< a link or cable carried something
     double credits = 0;     ///< a link was idle while a head waited for credits
-    double arbitration = 0; ///< a link was busy while another head waited for its turn
+    double arbitration = 0; ///< a link was busy while a head from another rank waited for its turn
     bool known = false;     ///< false: nobody measured
 
+    /// Becomes the shares of `time_ps`, which it is of, and of a further run together: means by time.
+    void add(std::uint64_t time_ps, const case_shares& more, std::uint64_t more_ps);
     /// In the order above, with the names that results have: "core", "dma", "memory", "link", "credits", "arbitration".
     std::vector<std::pair<const char*, double>> listed() const;
 };
 
 /// The part that was busy, or starved of credits, for the largest share, where that is half of the time or more.
-/// Else "arbitration", where some head
-/// waited for its turn for a quarter of the time. Else "latency": nothing is short, steps wait for each other. ""
-/// when nobody measured.
+/// Else "credits" or "arbitration", where some head waited for them for a quarter of the time; the larger one. Else
+/// "latency": nothing is short, steps wait for each other. "" when nobody measured.
 std::string limited_by(const case_shares& shares);
 
 } // namespace weft

@@ -88,15 +88,15 @@ json row_schema()
         {"steps", count("Longest chain of steps of a ring or tree")},
         {"train_packets", count("Packets that a transaction stood for, at most; 1: every packet by itself")},
         {"bound_us",
-         number("The least time that links and memory allow any algorithm, in microseconds; where it is known"), false},
+         number("The least time that links and memory allow any algorithm of its kind, in microseconds: ranks that sum, or a switch; where it is known"), false},
         {"bound_share", number("bound_us over time_us; where it is known"), false},
         {"bound_by", text("What sets the bound; where it is known"), false},
         {"limited_by",
          text(
-             "The part that was busy for most of the time: link, memory, dma, core, credits, arbitration or latency; with --report"),
+             "The part that was busy for most of the time: link, memory, dma, core, credits, arbitration or latency; of repeats: of all together"),
          false},
         {"busy_shares",
-         named(number("0 to 1"), "For how much of the time the busiest part of each kind was busy; with --report"),
+         named(number("0 to 1"), "For how much of the time the busiest part of each kind was busy; of repeats: means by time"),
          false},
         {"chosen_by", text("Why auto has taken this algorithm; with algorithms: [auto]"), false},
         {"predicted_us",
@@ -128,7 +128,7 @@ json training_part()
                    {"start_us", number("When it did, in microseconds since the start of the step")},
                    {"time_us", number("Of all calls together, in microseconds")},
                    {"wrong", or_null(count("Wrong elements; null: data: off"))},
-                   {"limited_by", text("As of a result; with --report"), false}},
+                   {"limited_by", text("As of a result, over all calls"), false}},
                   "A part of a training step");
 }
 

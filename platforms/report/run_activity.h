@@ -22,7 +22,7 @@ struct map_node {
     std::vector<std::uint32_t> at; ///< coordinates of the first rank, the outermost dimension first
 };
 
-/// All wires of one network from one place, or group of places, to another; `from` == `to`: inside a group.
+/// All wires from one place, or group of places, to another; `from` == `to`: inside a group.
 struct map_bundle {
     std::uint32_t from = 0, to = 0;
     std::uint32_t wires = 0;

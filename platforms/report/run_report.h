@@ -42,7 +42,7 @@ struct result_row {
     std::string choice = {};
     std::string chosen_by = {};                                  ///< "tuning FILE", "prediction"
     std::vector<std::pair<std::string, double>> predicted = {}; ///< us by algorithm, the fastest first
-    case_shares shares = {};            ///< what its parts were busy with; of the first run
+    case_shares shares = {};            ///< what its parts were busy with; of all runs
     std::string group = {};             ///< "job 0": of these ranks alone, others did not complete it; "": of all
     /// Of a case that was repeated: the time of every run; time_ps is their mean. Empty: it ran once.
     std::vector<std::uint64_t> repeats_ps = {};
@@ -80,7 +80,7 @@ struct training_part_row {
     std::uint64_t start_ps = 0;
     std::uint64_t time_ps = 0; ///< all calls together
     std::optional<std::uint64_t> wrong;
-    case_shares shares = {}; ///< what parts were busy with; of the first call
+    case_shares shares = {}; ///< what parts were busy with; of all calls
 };
 
 struct training_step_row {

@@ -90,6 +90,7 @@ bool trace_writer::take(std::uint64_t time_ps)
 {
     if (written_ == at_most_) {
         if (dropped_++ == 0) { // whoever opens the file sees where it ends
+            end_arrows();
             begin_line("{\"ph\":\"i\",\"s\":\"g\",\"name\":\"cut: later records are beyond --trace-limit\"");
             record_text text;
             text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), 0, 0), "}"));
@@ -149,22 +150,37 @@ void trace_writer::slice(const trace_slice& s)
         step_arrow(s, t.process, t.first_lane + lane);
 }
 
-// s begins an arrow, t goes on, f ends it; "e": at the slice around it, not at the next one.
 void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::uint32_t lane)
 {
-    const auto known = arrows_.find(s.flow_id);
-    const bool first = known == arrows_.end();
-    if (first && s.flow == flow_step::ends)
-        return;
-    const std::uint64_t number = first ? arrows_.emplace(s.flow_id, ++last_arrow_).first->second : known->second;
+    const auto [known, first] = arrows_.try_emplace(s.flow_id);
     const bool last = s.flow == flow_step::ends;
-    begin_line(first ? "{\"ph\":\"s\"" : last ? "{\"ph\":\"f\"" : "{\"ph\":\"t\"");
-    record_text text;
-    char* end = put_number(put_text(text, ",\"cat\":\"message\",\"name\":\"message\",\"id\":"), number);
-    end = put_place(put_us(put_text(end, ",\"ts\":"), s.start_ps), process, lane);
-    text_.append(text, put_text(end, last ? ",\"bp\":\"e\"}" : "}"));
-    if (last)
+    if (first) {
+        if (last)
+            arrows_.erase(known);
+        else
+            known->second = {0, s.start_ps, process, lane, false};
+        return;
+    }
+    arrow& a = known->second;
+    if (!a.begun)
+        a.number = ++last_arrow_;
+    write_step(a, a.begun ? 't' : 's');
+    a = {a.number, s.start_ps, process, lane, true};
+    if (last) {
+        write_step(a, 'f');
         arrows_.erase(known);
+    }
+}
+
+/// s begins an arrow, t goes on, f ends it; "e": at the slice around it, not at the next one.
+void trace_writer::write_step(const arrow& a, char step)
+{
+    begin_line("{\"ph\":\"");
+    text_ += step;
+    record_text text;
+    char* end = put_number(put_text(text, "\",\"cat\":\"message\",\"name\":\"message\",\"id\":"), a.number);
+    end = put_place(put_us(put_text(end, ",\"ts\":"), a.at_ps), a.process, a.lane);
+    text_.append(text, put_text(end, step == 'f' ? ",\"bp\":\"e\"}" : "}"));
 }
 
 void trace_writer::mark(const trace_slice& s)
@@ -201,8 +217,22 @@ void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
     text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), rank, k_core), "}"));
 }
 
+/// At the last record that is there of each.
+void trace_writer::end_arrows()
+{
+    std::vector<arrow> open; // the file is the same whatever the order of the hashes
+    for (const auto& [id, a] : arrows_)
+        if (a.begun)
+            open.push_back(a);
+    std::sort(open.begin(), open.end(), [](const arrow& a, const arrow& b) { return a.number < b.number; });
+    for (const arrow& a : open)
+        write_step(a, 'f');
+    arrows_.clear();
+}
+
 void trace_writer::close()
 {
+    end_arrows();
     text_ += dropped_ == 0 ? "\n]}\n" : fmt::format("\n],\"otherData\":{{\"records beyond --trace-limit\":{}}}}}\n", dropped_);
     hand_on();
     file_.commit();

@@ -38,6 +38,7 @@ public:
     /// A track of the process, below those it has; it appears with its first slice. Returns its number.
     std::uint32_t add_track(std::uint32_t process, const std::string& name);
     /// A record, and its step of an arrow. Slices of one arrow come in order of time; one that comes first begins it.
+    /// An arrow whose end is not among the records ends at the last one that is; one with a single record is left out.
     void slice(const trace_slice& s);
     /// A record without length, such as a loss.
     void mark(const trace_slice& s);
@@ -67,7 +68,16 @@ private:
     void begin_line(std::string_view head);
     void line(std::string_view json);
     void hand_on();
+    /// Where an arrow has come to. It is written when the next step tells what it is.
+    struct arrow {
+        std::uint64_t number;
+        std::uint64_t at_ps;
+        std::uint32_t process, lane;
+        bool begun; ///< its begin is in the file
+    };
     void step_arrow(const trace_slice& s, std::uint32_t process, std::uint32_t lane);
+    void write_step(const arrow& a, char step);
+    void end_arrows();
 
     output_file file_;
     std::string text_; ///< that the file gets next
@@ -78,7 +88,7 @@ private:
     bool first_ = true;
     std::vector<track> tracks_;
     std::map<std::uint32_t, std::uint32_t> tracks_of_process_;
-    std::unordered_map<std::uint64_t, std::uint64_t> arrows_; ///< that have begun: number in the file
+    std::unordered_map<std::uint64_t, arrow> arrows_; ///< that have not ended, by their number in the run
     std::uint64_t last_arrow_ = 0;
 };
 

@@ -38,17 +38,25 @@ std::string type_refusal(abi::element_type t)
     return fmt::format("{} cannot be summed in the switch: int32 and float32 can.", name_of(t));
 }
 
+/// Bytes on the wire of a full packet in the middle of its message.
+std::uint32_t least_wire_bytes(const switchml_job_config& job)
+{
+    namespace sml = abi::switchml;
+    const std::uint32_t payload = job.elements_per_packet * 4;
+    return ethernet_wire_bytes(job.transport == sml::transport::udp ? sml::k_udp_headers + payload
+                                                                    : sml::k_header + sml::k_bth_bytes + payload + sml::k_icrc_bytes);
+}
+
 /// Bytes on the wire of one full packet.
 std::uint32_t packet_wire_bytes(const switchml_job_config& job)
 {
     namespace sml = abi::switchml;
-    const std::uint32_t payload = job.elements_per_packet * 4;
     if (job.transport == sml::transport::udp)
-        return ethernet_wire_bytes(sml::k_udp_headers + payload);
+        return least_wire_bytes(job);
     // RETH once a message, the immediate once: the average, rounded up.
     const std::uint32_t extra =
         (sml::k_reth_bytes + sml::k_immediate_bytes + job.packets_per_message - 1) / job.packets_per_message;
-    return ethernet_wire_bytes(sml::k_header + sml::k_bth_bytes + payload + sml::k_icrc_bytes) + extra;
+    return least_wire_bytes(job) + extra;
 }
 
 } // namespace
@@ -678,6 +686,15 @@ public:
         return std::make_unique<switchml_machine>(config_, routing(), fit, waves_);
     }
 
+    /// A worker sends its input and gets the sum, whatever the switch does; frames as full as they get.
+    std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override
+    {
+        if (!abi::by_switch(c.algo))
+            return std::nullopt;
+        const double payload = config_.job.elements_per_packet * 4.0;
+        const double bytes = static_cast<double>(c.size_bytes) * least_wire_bytes(config_.job) / payload;
+        return collective_bound{bytes * 8e6 / static_cast<double>(config_.network.rate.value()), "links of a worker to a switch that sums"};
+    }
     std::string description() const override
     {
         const switchml_config& c = config_;

@@ -12,7 +12,7 @@ namespace weft {
 namespace {
 constexpr std::uint32_t k_not_shown = 0xffff'ffff;
 constexpr std::uint64_t k_first_bin_ps = 10'000;
-constexpr const char* k_kind_names[k_work_kinds] = {"core", "send", "memory", "reduce", "sync"};
+constexpr const char* k_kind_names[k_work_kinds] = {"core", "send", "memory", "reduce", "sync", "start"};
 /// Of 256 bytes for 200 steps of half a percent: a byte per value in the page.
 constexpr double k_whole = 200;
 constexpr std::size_t k_most_lanes = 50'000; ///< that are looked at one by one in every bin
@@ -69,8 +69,11 @@ void activity_recorder::set_up()
     for (const machine_loads::wire& w : loads_->wires()) {
         first_lane_.push_back(lanes);
         lanes += w.local ? 0 : w.owner->lanes();
-        parts_of_machine_[k_work_kinds] += w.local ? 0 : 1;
     }
+    parts_of_machine_[k_work_kinds] = map_->map().wires;
+    for (std::size_t w = 0; w < loads_->wires().size(); ++w)
+        if (!loads_->wires()[w].local && map_->bundles_of(0)[w] == map_maker::k_no_bundle) // nobody knows its ends
+            ++parts_of_machine_[k_work_kinds];
     lanes_.assign(lanes, {});
     before_.assign(loads_->wires().size(), {});
     std::uint32_t bins = k_most_bins;
@@ -260,10 +263,12 @@ void activity_recorder::name_troubles(case_activity& c, std::uint64_t now_ps) co
         const wire_load load = wire.load();
         if (load.wire_bytes == at_start_[w].bytes && load.starved_ps == at_start_[w].starved_ps)
             continue;
-        wires.push_back({w, load.wire_bytes - at_start_[w].bytes,
+        const found_wire found{w, load.wire_bytes - at_start_[w].bytes,
                          share(machine_loads::busy_ps(load, now_ps), at_start_[w].busy_ps),
                          share(load.starved_ps, at_start_[w].starved_ps),
-                         share(machine_loads::contended_ps(load, now_ps), at_start_[w].contended_ps)});
+                         share(machine_loads::contended_ps(load, now_ps), at_start_[w].contended_ps)};
+        if (!wire.local || found.blocked() > 0) // what a port carries, its link carries again
+            wires.push_back(found);
         for (std::uint32_t vl = 0; !wire.local && vl < wire.owner->lanes(); ++vl) {
             const lane_load lane = wire.owner->load_of_lane(wire.number, vl);
             const lane_reading& first = lanes_[first_lane_[w] + vl];

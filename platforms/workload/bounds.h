@@ -18,6 +18,7 @@
 //                     all_to_all 2; S times 1 in a broadcast, 2 in a reduce. With devices: inputs read and results
 //                     written once, and what comes to be summed written and read. Collective communication units
 //                     (`by_units`) sum what they read on its way: inputs are read and results written once
+//   a switch that sums is no algorithm of the ranks: the platform bounds it (bound_by_cuts)
 #pragma once
 
 #include "hw/abi/platform_table.h"

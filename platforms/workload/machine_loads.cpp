@@ -71,6 +71,7 @@ case_shares share_meter::end(std::uint64_t now_ps)
     };
     raise_by(s.core, work_kind::core);
     raise_by(s.dma, work_kind::send);
+    raise_by(s.dma, work_kind::start);
     raise_by(s.memory, work_kind::memory);
     s.known = true;
     return s;

@@ -6,7 +6,6 @@
 #include <cctype>
 #include <fmt/format.h>
 #include <map>
-#include <tuple>
 #include <unordered_map>
 
 namespace weft {
@@ -64,6 +63,8 @@ map_maker::map_maker(machine& m, const machine_loads& loads) : machine_(m), load
     for (std::uint32_t n = 0; n < own.size(); ++n)
         own[n] = n;
     add_level("devices", own, nodes_);
+    for (const map_bundle& b : map_.levels.back().bundles)
+        map_.wires += b.wires;
     if (!is_crowded())
         return;
     map_.levels.clear(); // nobody can look at so many: groups only
@@ -110,7 +111,6 @@ void map_maker::add_nodes()
         }
         const std::uint32_t from = node(ends.from), to = node(ends.to);
         ends_.push_back({from, to, network});
-        ++map_.wires;
     }
 }
 
@@ -119,16 +119,19 @@ void map_maker::add_level(std::string what, const std::vector<std::uint32_t>& pl
 {
     map_level level{std::move(what), std::move(places), {}};
     std::vector<std::uint32_t> of_wire(ends_.size(), k_no_bundle);
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> known;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> known;
+    std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> wires; // by bundle and network
     for (std::size_t w = 0; w < ends_.size(); ++w) {
         if (ends_[w].from == k_no_node)
             continue;
         const std::uint32_t from = place_of_node[ends_[w].from], to = place_of_node[ends_[w].to];
         const auto [at, is_new] =
-            known.emplace(std::tuple{from, to, ends_[w].network}, static_cast<std::uint32_t>(level.bundles.size()));
+            known.emplace(std::pair{from, to}, static_cast<std::uint32_t>(level.bundles.size()));
         if (is_new)
             level.bundles.push_back({from, to, 0, 0});
-        ++level.bundles[at->second].wires;
+        // Networks between the same two places are two uses of the same cables, and never work at a time.
+        std::uint32_t& count = level.bundles[at->second].wires;
+        count = std::max(count, ++wires[{at->second, ends_[w].network}]);
         of_wire[w] = at->second;
     }
     map_.levels.push_back(std::move(level));
@@ -221,7 +224,8 @@ void map_maker::look_for_broken()
         if (ends_[w].from == k_no_node || wire.owner->wire_works(wire.number))
             continue;
         for (std::size_t level = 0; level < map_.levels.size(); ++level)
-            ++map_.levels[level].bundles[bundle_of_[level][w]].broken;
+            if (map_bundle& b = map_.levels[level].bundles[bundle_of_[level][w]]; b.broken < b.wires)
+                ++b.broken;
     }
 }
 

@@ -50,7 +50,7 @@ private:
     std::vector<map_node> nodes_;
     struct wire_place {
         std::uint32_t from, to; ///< nodes
-        std::uint32_t network;  ///< wires of different networks are not mixed
+        std::uint32_t network;  ///< wires of different ones between the same places are not counted together
     };
     std::vector<wire_place> ends_; ///< by wire
     std::vector<std::vector<std::uint32_t>> bundle_of_;

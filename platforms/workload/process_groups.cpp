@@ -265,6 +265,8 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
 
 std::optional<collective_bound> bound_on(const platform& p, const collective_case& c)
 {
+    if (abi::by_switch(c.algo)) // a switch that sums needs half of the bytes
+        return p.bound_by_cuts(c);
     const bool by_units = abi::is_in(abi::k_by_ccu, c.algo);
     const std::uint64_t links_bps = p.links_rate().value(), memory_bps = p.memory_rate().value();
     std::optional<collective_bound> bound =

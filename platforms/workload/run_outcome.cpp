@@ -15,10 +15,12 @@ void add_repeat(case_result& all, const case_result& r)
         all.repeats_ps.push_back(r.time_ps);
         return;
     }
-    all.repeats_ps.push_back(r.time_ps);
     std::uint64_t sum = 0;
     for (const std::uint64_t ps : all.repeats_ps)
         sum += ps;
+    all.shares.add(sum, r.shares, r.time_ps);
+    all.repeats_ps.push_back(r.time_ps);
+    sum += r.time_ps;
     all.time_ps = (sum + all.repeats_ps.size() / 2) / all.repeats_ps.size();
     all.steps = std::max(all.steps, r.steps);
     all.messages += r.messages;

@@ -537,8 +537,8 @@ private:
         if (p.calls++ == 0) {
             p.ready_ps = ready_ps;
             p.start_ps = result_.time_ps;
-            p.shares = r.shares;
         }
+        p.shares.add(p.time_ps, r.shares, r.time_ps);
         p.time_ps += r.time_ps;
         p.steps = std::max(p.steps, r.steps);
         p.checked = r.checked;

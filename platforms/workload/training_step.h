@@ -335,7 +335,7 @@ struct case_result {
     std::uint64_t messages = 0; ///< all ranks together
     bool checked = false;
     check_outcome check; ///< when checked
-    case_shares shares;  ///< what its parts were busy with; of the first run
+    case_shares shares;  ///< what its parts were busy with; of all runs
     /// With `repeats` above 1: the time of every run, the plain one first. Then time_ps is their mean, steps the most
     /// of one run, messages and wrong elements the sum.
     std::vector<std::uint64_t> repeats_ps = {};
@@ -357,7 +357,7 @@ struct step_part {
     std::uint64_t wrong = 0;  ///< elements, over all ranks and calls
     std::string first_wrong;  ///< "" when none
     std::uint64_t digest = 0; ///< of the results of all calls
-    case_shares shares;       ///< what parts were busy with; of the first call
+    case_shares shares;       ///< what parts were busy with; of all calls
 };
 
 struct training_step_result {

@@ -150,11 +150,16 @@ TEST_CASE("captures of SwitchML over RDMA: the dissector agrees with Wireshark's
                                "infiniband.reth.r_key", "sml_roce.exponent0"},
                               "sml_roce and not frame.packet_flags_crc_error == 1");
     REQUIRE(rows.size() > 40);
-    std::size_t firsts = 0, immediates = 0;
+    std::size_t firsts = 0, immediates = 0, agreed = 0;
     for (const row& r : rows) {
-        CHECK(r[1] == r[2]);
-        CHECK(std::stoul(r[3], nullptr, 0) == std::stoul(r[4], nullptr, 0));
-        CHECK(std::stoul(r[5], nullptr, 0) == std::stoul(r[6], nullptr, 0));
+        if (std::stoul(r[3], nullptr, 0) < 2) { // which Wireshark takes for management
+            CHECK((r[2].empty() && r[4].empty() && r[6].empty() && r[10].empty()));
+        } else {
+            ++agreed;
+            CHECK(r[1] == r[2]);
+            CHECK(std::stoul(r[3], nullptr, 0) == std::stoul(r[4], nullptr, 0));
+            CHECK(std::stoul(r[5], nullptr, 0) == std::stoul(r[6], nullptr, 0));
+        }
         if (has(r[0], "up"))
             CHECK(r[7] == "1");
         else
@@ -162,12 +167,15 @@ TEST_CASE("captures of SwitchML over RDMA: the dissector agrees with Wireshark's
         if (has(r[0], "up") && !r[9].empty()) {
             ++firsts;
             CHECK(std::stoul(r[8]) == std::stoul(r[9], nullptr, 0) >> 1);
-            CHECK(std::stoul(r[9], nullptr, 0) == std::stoul(r[10], nullptr, 0));
+            CHECK((r[10].empty() || std::stoul(r[9], nullptr, 0) == std::stoul(r[10], nullptr, 0)));
         }
         immediates += r[11].empty() ? 0 : 1;
     }
     CHECK(firsts > 5);
     CHECK(immediates > 5);
+    CHECK(agreed > 20);
+    for (const std::string file : {"cap/nic_0--switch.pcapng", "cap/nic_1--switch.pcapng"})
+        CHECK(dissect(folder, file, {"frame.number"}, "infiniband.mad").empty());
 }
 
 TEST_CASE("captures of a UB-Mesh board: source routes lead where packets go")

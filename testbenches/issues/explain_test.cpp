@@ -206,21 +206,46 @@ TEST_CASE("explain: a collective beside traffic of hosts is that beside the traf
     CHECK(causes_of(all).at("serialisation") > 0);
 }
 
-TEST_CASE("explain: a change says which keys it leaves as they are")
+TEST_CASE("explain: engines that start are what limits and what the path is made of")
+{
+    const program_folder folder;
+    run(folder, "platform: trainium\nname: trn\nworkload: [{op: all_reduce, algorithms: [rdh, kangaring], sizes: [64 KiB]}]\n",
+        "--set data=off");
+    for (const std::string number : {"0", "1"}) {
+        const json j = explained(folder, "--case " + number);
+        CHECK(j.at("limited_by") == "dma");
+        CHECK(j.at("critical_path").at("causes").at(0).at("cause") == "DMA");
+        CHECK(folder.weft("explain out --no-reruns --quiet --case " + number) == 0);
+        CHECK_THAT(folder.read("stdout"), Contains("limited by dma, ") && Contains(" % of this path."));
+    }
+}
+
+TEST_CASE("explain: links whose lanes are as fast as they get are given more lanes")
 {
     const program_folder folder;
     run(folder, "platform: ub_mesh\nname: board\nmesh: {boards: 1, npus: 4, backplane: false}\n"
                 "workload: [{op: all_reduce, algorithms: [direct], sizes: [4 MiB]}]\n");
-    REQUIRE(folder.weft("explain out --quiet --json -") == 0);
-    const json all = json::parse(folder.read("stdout"));
-    bool found = false;
-    for (const json& change : all.at("changes"))
-        for (const json& key : change.at("left_out"))
-            found = found || key == "ub.lane_rate"; // 224 Gbps are beyond its limit
-    CHECK(found);
-    CHECK(folder.weft("explain out") == 0);
+    REQUIRE(folder.weft("explain out --quiet --json all.json") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("mesh.x_lanes=8") && !Contains("(in part)") &&
+                                          Contains("lanes in place of ub.lane_rate, which ends there"));
+    const json all = json::parse(folder.read("all.json"));
+    const auto found = std::find_if(all.at("changes").begin(), all.at("changes").end(),
+                                    [](const json& c) { return c.at("change") == "links twice as fast"; });
+    REQUIRE(found != all.at("changes").end());
+    CHECK(found->at("left_out").empty());
+    CHECK(found->at("by_lanes") == json{"ub.lane_rate"}); // 224 Gbps are beyond its limit
+    CHECK(found->at("gain").get<double>() > 0.3);
+}
+
+TEST_CASE("explain: a change that cannot be applied whole says so")
+{
+    const program_folder folder;
+    run(folder, "platform: ub_mesh\nname: board\nmesh: {boards: 1, npus: 4, backplane: false, x_lanes: 8}\n"
+                "workload: [{op: all_reduce, algorithms: [direct], sizes: [4 MiB]}]\n");
+    CHECK(folder.weft("explain out --quiet") == 0);
     CHECK_THAT(folder.read("stdout"),
-               Contains("(in part)") && Contains("beyond what is legal, so unchanged: ub.lane_rate"));
+               Contains("links twice as fast (in part)") && Contains("beyond what is legal, so unchanged: mesh.x_lanes") &&
+                   Contains("Not to be applied whole: links twice as fast.") && !Contains("Nothing of this helps"));
 }
 
 TEST_CASE("explain: keys that a case does not use are in no change's way")

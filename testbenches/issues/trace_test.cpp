@@ -316,6 +316,55 @@ TEST_CASE("a trace shows the ranks and links and the time that are asked for")
         for (const slice& s : slices)
             CHECK(s.end >= middle_us * 1000 - 1);
     CHECK(!arrows_of(late_text).empty());
+    // Whatever is left out, an arrow that is drawn has an end.
+    for (const std::string& options : {std::string("--trace-ranks 0"), std::string("--trace-links 'chip(0,1).+X'"),
+                                      fmt::format("--trace-window '..{} us'", middle_us), std::string("--trace-limit 300")}) {
+        INFO(options);
+        trace_with(options);
+        const std::vector<arrow> arrows = arrows_of(folder.read("t.json"));
+        CHECK(!arrows.empty());
+        for (const arrow& a : arrows) {
+            CHECK(a.whole);
+            CHECK(a.tracks.size() > 1);
+        }
+    }
+}
+
+TEST_CASE("a trace has a track for each queue of a DMA engine and for each core")
+{
+    const program_folder folder;
+    const trace t = traced(folder, "platform: tpu_v3\nname: a\nmesh: {rows: 3, cols: 3}\n"
+                                   "workload: [{op: all_reduce, algorithms: [two_d], sizes: [64 KiB]}]\n");
+    std::set<std::string> queues, cores;
+    for (const auto& [name, all] : t.tracks) {
+        if (name.find("rank 4 ") == std::string::npos)
+            continue;
+        if (name.find("DMA sends, queue ") != std::string::npos)
+            queues.insert(name.substr(0, name.find(", lane")));
+        if (name.find("works and waits") != std::string::npos)
+            cores.insert(name);
+    }
+    CHECK(queues.size() > 1);
+    CHECK(cores.size() == 1);
+    const json results = json::parse(folder.read("out/a/results.json"));
+    const json events = json::parse(folder.read("t.json")).at("traceEvents");
+    track_names names(events);
+    double worked_us = 0;
+    std::set<std::string> waits;
+    for (const json& e : events)
+        if (e.at("ph") == "X" && names.whole(track_of(e)).find("works and waits") != std::string::npos) {
+            if (e.at("name") == "works")
+                worked_us += e.at("dur").get<double>();
+            else
+                waits.insert(e.at("name"));
+        }
+    CHECK(waits.count("sleeps until an interrupt of DMA") == 1);
+    double busy_ps = 0;
+    for (const json& s : results.at("stats"))
+        if (s.at("name") == "core.busy_time")
+            busy_ps = s.at("value");
+    CHECK(worked_us > 0);
+    CHECK(worked_us * 1e6 <= busy_ps * 1.001); // what polls and wakes is busy, too
 }
 
 TEST_CASE("parts of a trace that do not exist are refused before anything runs")
@@ -334,6 +383,7 @@ TEST_CASE("parts of a trace that do not exist are refused before anything runs")
     refused("--trace-links nowhere", "--trace-links nowhere: no link or cable has this in its name");
     refused("--trace-links +X --trace-links nowhere", "--trace-links nowhere");
     refused("--trace-window '20 us..10 us'", "ends before it begins");
+    refused("--trace-window '20 us..20 us'", "ends where it begins, so nothing is in it");
     refused("--trace-window '1 fortnight..'", "--trace-window");
     CHECK(folder.weft("run a.yaml --trace-ranks 0") == 2);
     CHECK_THAT(folder.read("stderr"), Contains("--trace"));

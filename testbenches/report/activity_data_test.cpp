@@ -103,6 +103,7 @@ TEST_CASE("the part that was busy for longest limits a collective")
     CHECK(limited_by(shares(0.1, 0.9, 0.3, 0.9, 0.1, 0.2)) == "link"); // a port as busy as its link
     CHECK(limited_by(shares(0.1, 0.2, 0.3, 0.38, 0.6, 0.2)) == "credits");
     CHECK(limited_by(shares(0.1, 0.2, 0.3, 0.4, 0.3, 0.3)) == "arbitration");
+    CHECK(limited_by(shares(0.1, 0.1, 0.2, 0.44, 0.45, 0.29)) == "credits");
     CHECK(limited_by(shares(0.3, 0.1, 0.1, 0.2, 0.1, 0.1)) == "latency");
     CHECK(limited_by(case_shares{}) == "");
 }
@@ -152,8 +153,9 @@ TEST_CASE("an output starves while nobody that waits has credits and contends wh
     waits.begin_starving(0, 0, 80, 90);
     waits.forget(0);
     CHECK(waits.starved_ps(0, 80, 99) == 18);
-    waits.contend(0, 7);
-    waits.contend(0, 5);
+    waits.contend(0, 100, 107);
+    waits.contend(0, 103, 107); // the same transmission
+    waits.contend(0, 120, 125);
     CHECK(waits.contended_ps(0) == 12);
     CHECK(waits.contended_ps(1) == 0);
     CHECK(waits.starved_ps(1, 0, 99) == 0);

@@ -33,6 +33,9 @@ void check_page(const json& found)
     CHECK(found.at("errors").empty());
     REQUIRE(found.at("ready") == true);
     CHECK(found.at("links_over_places") == 0);
+    CHECK(found.at("covered_links") == 0);
+    CHECK(found.at("busy_and_idle") == 0);
+    CHECK(found.at("empty_spans") == 0);
     for (const auto& [name, colours] : found.at("canvases").items()) {
         INFO(name);
         CHECK(colours > 3);
@@ -88,20 +91,21 @@ TEST_CASE("a report works in a browser at two widths in light and dark")
 
 TEST_CASE("the reports of the other platforms work in a browser")
 {
-    const auto check = [](const std::string& config, const std::string& settings) {
+    const auto check = [](const std::string& config, const std::string& settings, unsigned bounds = 1) {
         INFO(config);
         const temporary_folder folder;
         make_page(folder, "configs/" + config, settings);
         const json found = used(folder, "report.html", 1280);
         check_page(found);
         CHECK(found.at("rows") > 0);
+        CHECK(found.at("bounds") == bounds); // a switch that sums has one of its own
     };
-    check("switchml/rack_4x10g.yaml", "");
+    check("switchml/rack_4x10g.yaml", "", 2);
     check("ub_mesh/board.yaml", "--set data=off");
     check("trainium/trn2.yaml",
           "--set data=off --set 'workload=[{op: all_reduce, algorithms: [rdh], sizes: [1 MiB, 4 MiB]}]'");
     check("ipu_pod/pod16.yaml", "--set data=off");
-    check("switchml/two_racks.yaml", ""); // a tree of switches
+    check("switchml/two_racks.yaml", "", 2); // a tree of switches
 }
 
 TEST_CASE("the report of training steps draws them over time")

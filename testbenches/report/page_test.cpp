@@ -139,6 +139,30 @@ TEST_CASE("without the charting library nothing is run")
     CHECK_FALSE(fs::exists(w / "out"));
 }
 
+TEST_CASE("sums in a switch have a bound of their own")
+{
+    for (const std::string job : {"{}", "{transport: rdma, packets_per_message: 4}"}) {
+        const workshop w;
+        w.write("rack.yaml", "platform: switchml\nname: rack\nworkers: 4\nnetwork: {rate: 10 Gbps}\ndata: off\njob: " + job +
+                                 "\nworkload: [{op: all_reduce, algorithms: [switchml, ring_1d], sizes: [4 KiB, 4 MiB]}]\n");
+        REQUIRE(w.weft("run rack.yaml") == 0);
+        const json rows = json::parse(w.read("out/rack/results.json")).at("results");
+        REQUIRE(rows.size() == 4);
+        for (std::size_t i = 0; i < 2; ++i) {
+            const json &sums = rows[i], &ring = rows[2 + i];
+            CHECK(sums.at("algorithm") == "switchml");
+            CHECK(sums.at("bound_by") == "links of a worker to a switch that sums");
+            CHECK(ring.at("bound_by") == "links of a rank");
+            CHECK(sums.at("bound_us") < ring.at("bound_us"));
+            // Every byte goes to the switch and comes back once: not less than the bytes alone take.
+            CHECK(sums.at("bound_us").get<double>() > sums.at("size_bytes").get<double>() * 8 / 10e3);
+            for (const json& row : {sums, ring})
+                CHECK((row.at("bound_share") > 0 && row.at("bound_share") <= 1));
+        }
+        CHECK(rows[1].at("bound_share") > 0.8);
+    }
+}
+
 TEST_CASE("a run that fails has a page that says so")
 {
     const workshop w;
@@ -149,6 +173,7 @@ TEST_CASE("a run that fails has a page that says so")
     const json activity = json::parse(w.read("out/small/activity.json"));
     REQUIRE(activity.at("cases").size() == 1);
     CHECK(activity.at("cases")[0].at("complete") == false);
+    CHECK(activity.at("cases")[0].at("limited_by") == ""); // what did not end has no verdict
     std::size_t broken = 0;
     for (const json& b : activity.at("map").at("levels")[0].at("bundles"))
         broken += b[3].get<std::size_t>();

@@ -72,8 +72,13 @@
     };
     found.links_over_places = places.length > 100 ? 0 : links.filter((l) => {
       const a = places[l.from], b = places[l.to];
-      return a !== b && l.bend === 0 && Math.min(Math.abs(a.x - b.x), Math.abs(a.y - b.y)) < 0.65 && places.some((p) => p !== a && p !== b && nearest(a, b, p) < 0.1);
+      return a !== b && l.bend === 0 && Math.min(Math.abs(a.x - b.x), Math.abs(a.y - b.y)) < 0.9 && places.some((p) => p !== a && p !== b && nearest(a, b, p) < 0.1);
     }).length;
+    // Links between places whose boxes touch cannot be seen.
+    found.covered_links = links.filter((l) => l.from !== l.to && !places[l.from].small && !places[l.to].small && Math.hypot(places[l.from].x - places[l.to].x, places[l.from].y - places[l.to].y) < 0.75).length;
+    // A link that is busy all the time does not wait for somebody to send.
+    found.busy_and_idle = [...document.querySelectorAll("#wires tbody tr")].filter((row) => parseFloat(row.children[1].textContent) >= 90 && row.children[2].textContent.startsWith("nothing:")).length;
+    found.bounds = weft.curves.charts["chart-time"] ? weft.curves.charts["chart-time"].data.datasets.filter((d) => d.borderDash).length : 0;
     found.published = document.querySelectorAll("#published-table tbody tr").length;
     found.theme_first = document.documentElement.dataset.theme;
     found.contrast_first = contrasts();
@@ -86,6 +91,17 @@
     slider.dispatchEvent(new Event("input", { bubbles: true }));
     found.slider_moves_text = await comes(() => text.textContent !== before);
     found.slider_moves_picture = await comes(() => look("topology").sum !== whole);
+
+    // Both ends of a piece of time must be told apart.
+    found.empty_spans = 0;
+    for (let bin = 1; bin <= Number(slider.max); bin++) {
+      slider.value = String(bin);
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+      const [from, to] = text.textContent.split(" to ");
+      if (from === to) found.empty_spans++;
+    }
+    slider.value = "0";
+    slider.dispatchEvent(new Event("input", { bubbles: true }));
 
     const heatmap = byId("heatmap");
     heatmap.focus();

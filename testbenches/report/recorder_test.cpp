@@ -4,6 +4,8 @@
 // The recorder on real machines: it changes nothing, its bins sum to what the links count, and what it says limits a
 // collective is what was made
 // scarce on purpose.
+#include "hw/dma/overlapping_time.h"
+#include "platforms/trainium/trainium.h"
 #include "platforms/workload/activity_recorder.h"
 #include "testbenches/support/small_machines.h"
 
@@ -62,15 +64,35 @@ tpu_v3_config small_pod(std::uint64_t bytes)
     return config;
 }
 
-case_shares shares_of(const tpu_v3_config& config)
+case_shares shares_in(machine& m, const run_config& run)
 {
-    tpu_v3 machine(config);
-    run_outcome outcome;
-    collective_runner runner("host", machine, config.run, nullptr, nullptr);
-    outcome = runner.run();
+    collective_runner runner("host", m, run, nullptr, nullptr);
+    const run_outcome outcome = runner.run();
     INFO(outcome.failure);
     REQUIRE(outcome.failure.empty());
     return outcome.cases.back().shares;
+}
+case_shares shares_of(const tpu_v3_config& config)
+{
+    tpu_v3 machine(config);
+    return shares_in(machine, config.run);
+}
+case_shares shares_of(const trainium_config& config)
+{
+    const trainium_routing routing(config);
+    trainium_machine machine(config, routing, {});
+    return shares_in(machine, config.run);
+}
+
+/// By a machine in a process of its own, of which a test can have several.
+template <class Config> json told_shares(const Config& config)
+{
+    return in_child([&](json& told) {
+        const case_shares s = shares_of(config);
+        for (const auto& [part, share] : s.listed())
+            told[part] = share;
+        told["limited_by"] = limited_by(s);
+    });
 }
 
 } // namespace
@@ -159,19 +181,96 @@ TEST_CASE("with buffers below rate times round trip credits limit")
     CHECK(s.link + s.credits <= 1.01);
 }
 
+TEST_CASE("behind packets of its own rank a packet does not wait for others")
+{
+    // In a ring of neighbours every link carries what one rank sends; in a line the links of the middle are shared.
+    tpu_v3_config ring = pod(2, 2);
+    ring.run.workload = {spec(abi::collective_op::all_gather, {algorithm::ring_1d}, {1 << 20})};
+    const json own = told_shares(ring);
+    INFO(own);
+    CHECK(own.at("link") > 0.4);
+    CHECK(own.at("arbitration") == 0);
+    tpu_v3_config line = pod(1, 8);
+    line.run.workload = {spec(abi::collective_op::all_to_all, {algorithm::direct}, {1 << 20})};
+    CHECK(told_shares(line).at("arbitration") > 0.25);
+}
+
+TEST_CASE("what DMA engines take to start and to wake is time of the DMA")
+{
+    overlapping_time t;
+    t.add(10, 20);
+    t.add(12, 15); // within
+    t.add(18, 30);
+    CHECK(t.up_to(25) == 15);
+    CHECK(t.up_to(30) == 20);
+    t.add(40, 45);
+    CHECK(t.up_to(99) == 25);
+
+    trainium_config config;
+    config.run.workload = {spec(abi::collective_op::all_reduce, {algorithm::rdh}, {64 << 10})};
+    const json s = told_shares(config);
+    INFO(s);
+    CHECK(s.at("dma") > 0.5);
+    CHECK(s.at("limited_by") == "dma");
+    config.chip.dma.start = config.chip.dma.wake = duration(0);
+    CHECK(told_shares(config).at("dma") < 0.2);
+}
+
+TEST_CASE("shares of a repeated case are those of all its runs")
+{
+    ub_mesh_config config = ub_board(4);
+    collective_spec repeated = spec(abi::collective_op::all_reduce, {algorithm::direct}, {64 << 10});
+    repeated.repeats = 4;
+    repeated.start_skew = duration(40'000'000);
+    config.run.workload = {repeated};
+    ub_machine machine(config, std::make_shared<ub_routes>(config));
+    recording seen(machine);
+    collective_runner runner("host", machine, config.run, &seen, nullptr);
+    const run_outcome outcome = runner.run();
+    REQUIRE(outcome.failure.empty());
+    const case_result& all = outcome.cases.at(0);
+    const run_activity runs = seen.finish();
+    REQUIRE(runs.cases.size() == 4);
+    CHECK(runs.cases[0].shares.link > 1.5 * runs.cases[3].shares.link); // a late start is time without bytes
+    double link = 0, core = 0, sum = 0;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto time = static_cast<double>(all.repeats_ps.at(i));
+        link += time * runs.cases[i].shares.link;
+        core += time * runs.cases[i].shares.core;
+        sum += time;
+    }
+    CHECK(all.shares.link == Approx(link / sum));
+    CHECK(all.shares.core == Approx(core / sum));
+}
+
 TEST_CASE("a star of cables has its places and its wires on the map")
 {
     switchml_config config = rack(4);
-    config.run.workload = {switched({64 << 10})};
+    config.run.workload = {switched({64 << 10}), spec(abi::collective_op::all_reduce, {algorithm::ring_1d}, {64 << 10})};
     switchml_machine machine(config);
     recording seen(machine);
-    seen.bundles = 16; // of the cables, and of the lossless network beside them
+    seen.bundles = 8; // of the cables, which the lossless network uses as well
     collective_runner runner("host", machine, config.run, &seen, nullptr);
     REQUIRE(runner.run().failure.empty());
     CHECK(seen.binned_ps == seen.counted_ps);
     const run_activity all = seen.finish();
     REQUIRE(all.map.levels.size() == 1);
     CHECK(all.map.levels[0].places.size() == 5); // four workers and the switch
-    CHECK(all.map.levels[0].bundles.size() == 16);
+    CHECK(all.map.levels[0].bundles.size() == 8);
+    CHECK(all.map.wires == 8);
     CHECK(all.cases.front().shares.link > 0);
+    REQUIRE(all.cases.size() == 3);
+    for (const case_activity& c : all.cases) { // no cable twice, by its link and by the port that feeds it
+        CHECK(c.wires.size() == 8);
+        for (const wire_trouble& w : c.wires)
+            CHECK_FALSE(w.local);
+        // The mean of the links is that of the cables.
+        const std::size_t row = k_work_kinds * c.bins;
+        for (std::uint32_t b = 0; b < c.bins; ++b) {
+            double sum = 0;
+            for (std::size_t bundle = 0; bundle < 8; ++bundle)
+                sum += c.bundles[0][bundle * c.bins + b];
+            CHECK(c.machine[row + b] == Approx(sum / 8).margin(1));
+        }
+    }
 }

@@ -87,14 +87,16 @@ TEST_CASE("packets on links and of a DMA engine become slices of their tracks")
     event_record r{1000, 50, record_kind::link_emitted, 1, 4, 5, 6, 7, 256, true};
     links.record(r);
     packet_trace engine(out);
-    engine.add_track(owner, "sends");
+    engine.add_track(owner, "queue 0 sends");
+    engine.add_track(owner, "queue 1 sends");
     engine.add_track(owner, "receives");
     r.kind = record_kind::message_emitted;
+    r.queue = 1;
     engine.record(r);
     r.kind = record_kind::message_accepted;
     engine.record(r);
     const std::string arguments = R"({"from":4,"to":5,"message":6,"bytes":256,"last":true})";
     CHECK(out.slices == std::vector<std::string>{"plain / link 1 1000+50 to 5 " + arguments,
-                                                 "plain / sends 1000+50 to 5 " + arguments,
+                                                 "plain / queue 1 sends 1000+50 to 5 " + arguments,
                                                  "plain / receives 1000+50 from 4 " + arguments});
 }

@@ -16,14 +16,14 @@ const weft = (() => {
     const places = Math.max(0, n - 1 - Math.floor(Math.log10(Math.abs(x))));
     return x.toFixed(Math.min(places, 9));
   };
-  const scaled = (x, units, step) => {
+  const scaled = (x, units, step, n = 3) => {
     let i = 0;
     while (i + 1 < units.length && Math.abs(x) >= step * 0.9995) { x /= step; i++; }
-    return digits(x) + " " + units[i];
+    return digits(x, n) + " " + units[i];
   };
-  const time = (us) => {
+  const time = (us, n = 3) => {
     const size = Math.abs(us);
-    return size === 0 || size >= 1 ? scaled(us, ["us", "ms", "s"], 1000) : size >= 0.001 ? digits(us * 1000) + " ns" : digits(us * 1e6) + " ps";
+    return size === 0 || size >= 1 ? scaled(us, ["us", "ms", "s"], 1000, n) : size >= 0.001 ? digits(us * 1000, n) + " ns" : digits(us * 1e6, n) + " ps";
   };
   const size = (bytes) => {
     const units = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -53,12 +53,12 @@ const weft = (() => {
     light: {
       ramp: [[222, 228, 236], [132, 176, 232], [98, 98, 210], [190, 46, 140], [214, 24, 40]], text: "#17202e", muted: "#556275", line: "#d5dce6", idle: "#b3bfce",
       panel: "#ffffff", ghost: "#b3202b", series: ["#1f5fbf", "#c2570c", "#11713f", "#8a3ffc", "#b3202b", "#00757f", "#7a5c00", "#a02b7a"],
-      kinds: { core: "#1f5fbf", wait: "#e3e8ef", send: "#d97706", memory: "#7a8aa0", reduce: "#11713f", sync: "#a02b7a", link: "#c22f3b" },
+      kinds: { core: "#1f5fbf", wait: "#e3e8ef", send: "#d97706", memory: "#7a8aa0", reduce: "#11713f", sync: "#a02b7a", start: "#0f7f8c", link: "#c22f3b" },
     },
     dark: {
       ramp: [[44, 55, 71], [52, 96, 176], [134, 96, 224], [232, 84, 158], [255, 118, 84]], text: "#e6ecf4", muted: "#9fb0c3", line: "#2c3747", idle: "#4d5d72",
       panel: "#171e28", ghost: "#ff8d92", series: ["#7db4ff", "#ffab66", "#63d391", "#c3a0ff", "#ff8d92", "#5fd4de", "#e3c45a", "#f19ad3"],
-      kinds: { core: "#6aa7ff", wait: "#2a3442", send: "#f5a742", memory: "#8c9db3", reduce: "#4cc27f", sync: "#e486c4", link: "#ff7a80" },
+      kinds: { core: "#6aa7ff", wait: "#2a3442", send: "#f5a742", memory: "#8c9db3", reduce: "#4cc27f", sync: "#e486c4", start: "#4fc9d6", link: "#ff7a80" },
     },
   };
   const theme = () => document.documentElement.dataset.theme === "dark" ? "dark" : "light";
@@ -123,6 +123,12 @@ const weft = (() => {
   const changed = (what) => listeners.forEach((f) => f(what));
   const onChange = (f) => listeners.push(f);
   const present = () => cases[state.at];
+  /// "12.31 us to 12.34 us": as many digits as tell the ends apart.
+  const spanText = (from, to) => {
+    let n = 3, text;
+    do text = [time(from, n), time(to, n)]; while (text[0] === text[1] && to > from && ++n < 10);
+    return text.join(" to ");
+  };
   const nameOf = (c) => `${c.op} ${c.algorithm}${c.type === "int32" ? "" : " " + c.type}, ${size(c.size_bytes)}${c.complete === false ? " (not completed)" : ""}`;
   /// From and to of a bin in us; of the whole case for -1.
   const spanOf = (c, bin) => bin < 0 ? [0, c.time_us] : [bin * c.bin_us, bin * c.bin_us + (bin + 1 === c.bins ? c.last_bin_us : c.bin_us)];
@@ -136,10 +142,10 @@ const weft = (() => {
   };
 
   const limitWords = {
-    link: "the links", memory: "memory", dma: "the wires between chips and fabric", core: "the cores, which run firmware", credits: "credits (the next buffer is full or too small)",
+    link: "the links", memory: "memory", dma: "the DMA engines (they start, or their ports are busy)", core: "the cores, which run firmware", credits: "credits (the next buffer is full or too small)",
     arbitration: "arbitration (heads wait for their turn)", latency: "latency (steps wait for each other, no part is short)",
   };
 
-  return { data, results, activity, cases, state, changed, onChange, present, nameOf, spanOf, shareOf, shares, digits, time, size, bytes, percent, group,
+  return { data, results, activity, cases, state, changed, onChange, present, nameOf, spanOf, spanText, shareOf, shares, digits, time, size, bytes, percent, group,
     palette, theme, heat, heatText, byId, make, showTip, surface, limitWords };
 })();

@@ -38,17 +38,23 @@ weft.curves = (() => {
       label, data: points.map((r) => ({ x: r.size_bytes, y: value(r), row: r })), borderColor: colours.series[i % colours.series.length],
       backgroundColor: colours.series[i % colours.series.length], pointStyle: shapes[i % shapes.length], pointRadius: 4, pointHoverRadius: 6, borderWidth: 2, tension: 0, clip: 8,
     }));
-    const bounds = new Map();
-    for (const r of rows) if (r.bound_us > 0) bounds.set(r.size_bytes, r);
-    if (bounds.size)
-      all.push({ label: "least that links and memory allow", data: [...bounds.values()].sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: bound(r), row: r, bound: true })),
-        borderColor: colours.text, backgroundColor: colours.text, borderDash: [6, 5], borderWidth: 1.6, pointStyle: "line", pointRadius: bounds.size === 1 ? 14 : 0 });
+    // Sums in a switch take fewer bytes than those of the ranks, so they have a bound of their own.
+    const kinds = new Map();
+    for (const r of rows) if (r.bound_us > 0) {
+      const kind = inSwitch(r) ? "least that links to a switch that sums allow" : "least that links and memory allow" + (rows.some(inSwitch) ? " sums of the ranks" : "");
+      if (!kinds.has(kind)) kinds.set(kind, new Map());
+      kinds.get(kind).set(r.size_bytes, r);
+    }
+    for (const [label, bounds] of kinds)
+      all.push({ label, data: [...bounds.values()].sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: bound(r), row: r, bound: true })),
+        borderColor: colours.text, backgroundColor: colours.text, borderDash: label.includes("switch") ? [2, 4] : [6, 5], borderWidth: 1.6, pointStyle: "line", pointRadius: bounds.size === 1 ? 14 : 0 });
     const busiest = rows.filter((r) => r.busy_shares).map((r) => ({ x: r.size_bytes, y: bound({ ...r, bound_us: r.time_us * largest(r) }), row: r, own: true }));
     if (busiest.length)
       all.push({ label: "busiest part of the run alone", data: busiest, borderColor: "transparent", backgroundColor: colours.muted, pointStyle: "line", pointRadius: 7, borderWidth: 0, showLine: false, clip: 8,
         pointBorderColor: colours.muted, pointBorderWidth: 2 });
     return all;
   }
+  const inSwitch = (r) => r.bound_us > 0 && r.bound_by.includes("a switch that sums");
   const largest = (r) => Math.max(r.busy_shares.core, r.busy_shares.dma, r.busy_shares.memory, r.busy_shares.link);
   const largestPart = (r) => ["core", "dma", "memory", "link"].sort((a, b) => r.busy_shares[b] - r.busy_shares[a])[0];
 
@@ -89,7 +95,7 @@ weft.curves = (() => {
     bySize("chart-time", rows, (r) => r.time_us, (r) => r.bound_us, "time (us)", time, true);
     bySize("chart-busbw", rows, (r) => r.busbw_GBps, (r) => r.size_bytes / r.bound_us / 1000 * busFactor(r), "bus bandwidth (GB/s)", (v) => weft.digits(v) + " GB/s", false);
     const bound = rows.filter((r) => r.bound_share).sort((a, b) => b.bound_share - a.bound_share)[0];
-    byId("curve-note").textContent = (bound ? `Dashed: the least time that ${bound.bound_by} allow any algorithm, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
+    byId("curve-note").textContent = (bound ? `Dashed: the least time that ${bound.bound_by} allow any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
       "Short lines: what the busiest core, port, memory or link of a run took alone; a point on its line was limited by it. A click shows the inside of a collective.";
     byId("curve-choice").replaceChildren(...(ops.length > 1 ? ops.map((name) =>
       make("button", { type: "button", "aria-pressed": String(name === op), onclick: () => { op = name; drawSizes(); } }, name)) : []));

@@ -54,7 +54,7 @@ weft.timeFrame = (canvas, chart) => {
     if (!c || c.bins === 0 || x < 0 || x >= p.width || y < 0 || y >= h) return null;
     return { bin: Math.min(c.bins - 1, Math.floor(x / p.width * c.time_us / c.bin_us)), row: Math.min(chart.rows() - 1, Math.floor(y / h * chart.rows())) };
   }
-  const textAt = (at) => { const [from, to] = spanOf(present(), at.bin); return `${chart.text(at.row, at.bin)}\n${time(from)} to ${time(to)}`; };
+  const textAt = (at) => { const [from, to] = spanOf(present(), at.bin); return `${chart.text(at.row, at.bin)}\n${weft.spanText(from, to)}`; };
   canvas.addEventListener("pointermove", (e) => { const at = hit(e); weft.showTip(at ? textAt(at) : "", e.clientX, e.clientY); });
   canvas.addEventListener("pointerleave", () => weft.showTip(""));
   canvas.addEventListener("click", (e) => { const at = hit(e); if (at) { cursor = at; state.bin = at.bin; weft.changed("bin"); } });

@@ -6,6 +6,7 @@
 "use strict";
 
 weft.layout = (() => {
+  const apart = 0.85; // of places of one position, so that the link between them is seen
   const gap = 0.9;
 
   const coordinatesOf = (name) => {
@@ -101,7 +102,7 @@ weft.layout = (() => {
       const key = p.x + ":" + p.y;
       const n = there.get(key) || 0;
       there.set(key, n + 1);
-      p.x += n * 0.45;
+      p.x += n * apart;
     }
     placeSwitches(places, links, shape);
     return finish(places, links, shape, wraps, kinds);
@@ -123,7 +124,7 @@ weft.layout = (() => {
       height = (Math.ceil(values[dimension].length / columns) - 1) * stepY + height;
     };
     while (d > 0 && !isLine(d) && active.includes(d) && values[d].length <= 4 && active.filter((a) => a < d && isLine(a)).length >= 2) {
-      spread(d, values[d].length, 0.62, 1);
+      spread(d, values[d].length, apart, 1);
       d--;
     }
     let depth = 0;
@@ -235,7 +236,7 @@ weft.layout = (() => {
             if (p !== a && p !== b && Math.abs(p.x - x) < 0.26 && Math.abs(p.y - y) < 0.26) return true;
       return false;
     };
-    const beside = 0.65; // as far apart as places of one position, or parts of a chip, stand
+    const beside = apart + 0.05; // places of one position, or parts of a chip, stand no farther apart
     links.forEach((l) => {
       const a = places[l.from], b = places[l.to];
       l.inside = l.from === l.to;

@@ -36,12 +36,12 @@
     slider.disabled = play.disabled = c.bins === 0;
     slider.value = String(Math.max(0, state.bin));
     const [from, to] = spanOf(c, state.bin);
-    const text = state.bin < 0 ? `0 to ${time(c.time_us)}` : `${time(from)} to ${time(to)}`;
+    const text = state.bin < 0 ? `0 to ${time(c.time_us)}` : weft.spanText(from, to);
     byId("time-text").textContent = text;
     slider.setAttribute("aria-valuetext", text);
     whole.setAttribute("aria-pressed", String(state.bin < 0));
     if (what !== "bin")
-      byId("case-text").textContent = `${weft.nameOf(c)}: ${time(c.time_us)} from ${time(c.start_us)} of simulated time` + (c.limited_by ? `, limited by ${weft.limitWords[c.limited_by]}.` : ".");
+      byId("case-text").textContent = `${weft.nameOf(c)}: ${time(c.time_us)} from ${time(c.start_us)} of simulated time` + (c.limited_by ? `, limited by ${weft.limitWords[c.limited_by]}.` : c.complete ? "." : "; it did not complete, so nothing is said of what limited it.");
   }
   function choose(i) { stop(); state.at = Math.max(0, Math.min(cases.length - 1, i)); state.bin = -1; weft.changed("case"); }
   choice.addEventListener("change", () => choose(Number(choice.value)));

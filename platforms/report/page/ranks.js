@@ -8,7 +8,7 @@ weft.ranks = (() => {
   const { byId, make, state, present, shares, palette, percent } = weft;
   const canvas = byId("ranks");
   const { kinds, ranks } = weft.activity;
-  const names = { core: "compute (core works)", wait: "wait (core sleeps)", send: "send", memory: "memory moves bytes", reduce: "reduce", sync: "sync (waits for others)" };
+  const names = { core: "compute (core works)", wait: "wait (core sleeps)", send: "send", memory: "memory moves bytes", reduce: "reduce", sync: "sync (waits for others)", start: "start (DMA engines start, wake)" };
   // Memory has a line of its own only where nothing reduces in it: reducing is memory traffic, too.
   let shown = [];
 

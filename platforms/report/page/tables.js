@@ -123,14 +123,15 @@ weft.tables = (() => {
   function shares() {
     const c = present(), box = byId("shares");
     if (!c) { box.replaceChildren(); return; }
-    const words = [["link", "link"], ["credits", "credits"], ["arbitration", "arbitration"], ["memory", activity.memory], ["dma", "DMA ports"], ["core", "core"]];
+    const words = [["link", "link"], ["credits", "credits"], ["arbitration", "arbitration"], ["memory", activity.memory], ["dma", "DMA"], ["core", "core"]];
     box.replaceChildren(...words.map(([key, name]) => make("div", { class: "share" + (c.limited_by === key ? " limit" : "") }, make("span", {}, name),
       make("div", { class: "track" }, make("div", { class: "fill", style: `width: ${(100 * c.shares[key]).toFixed(1)}%` })), make("span", { class: "number" }, percent(c.shares[key])))),
-      make("p", { class: "hint" }, c.limited_by ? `Limited by ${weft.limitWords[c.limited_by]}. A bar is the share of the time for which the part of its kind with most was busy; ` +
-        "credits: a link was idle while a head waited for them; arbitration: a link was busy while another head waited." : ""));
+      make("p", { class: "hint" }, (c.limited_by ? `Limited by ${weft.limitWords[c.limited_by]}. ` : c.complete ? "" : "It did not complete: these are shares of the time until the run ended. ") + `A bar is the share of the time for which the part of its kind with most was busy; ` +
+        "credits: a link was idle while a head waited for them; arbitration: a link was busy while a head from another rank waited."));
   }
   const causeOf = ([, local, , busy, credits, arbitration]) => {
-    if (credits < 0.005 && arbitration < 0.005) return "nothing: it waits for firmware and DMA to send";
+    if (Math.max(credits, arbitration) < 0.005 || busy > 0.9 && credits < 0.05 && arbitration < 0.05)
+      return busy >= 0.5 ? "serialisation: it is busy" : "nothing: it waits for firmware and DMA to send";
     if (credits >= arbitration) return local ? "memory: its receive buffer is full" : "credits of the next buffer";
     return "arbitration: heads wait for their turn";
   };

@@ -3,7 +3,7 @@
 --
 -- Wireshark's view of what `weft run --pcap DIR` writes:
 --   switchml     SwitchML header and exponents of UDP frames (hw/abi/switchml.h)
---   sml_roce     what SwitchML puts into RoCE v2 frames; below it stays Wireshark's own view of them
+--   sml_roce     what SwitchML puts into RoCE v2 frames; below it stays Wireshark's own view, but of queue pairs 0 and 1
 --   weft_fabric  packets of fabrics, link type 147 (platforms/report/fabric_record.h); weft_fabric.platform says whose
 --   weft_ub      UB's source-route header in them (hw/abi/ub.h)
 --
@@ -77,9 +77,11 @@ local to_mac = Field.new("eth.dst")
 local wireshark_own = DissectorTable.get("udp.port"):get_dissector(4791)
 
 function roce.dissector(buffer, packet, tree)
-    if wireshark_own ~= nil then wireshark_own:call(buffer, packet, tree) end
-    if buffer:len() < 12 then return 0 end
-    local op = buffer(0, 1):uint()
+    local op = buffer:len() >= 12 and buffer(0, 1):uint() or nil
+    -- Wireshark takes every packet on queue pairs 0 and 1 for management; a write is none.
+    local is_misread = opcodes[op] ~= nil and buffer(5, 3):uint() < 2
+    if wireshark_own ~= nil and not is_misread then wireshark_own:call(buffer, packet, tree) end
+    if op == nil then return 0 end
     if opcodes[op] == nil then return buffer:len() end
     -- Toward a switch, 02:00:00:00:00:fe or in a tree :80:xx, numbers say who sends, and key which slot is meant; back they are the worker's own.
     local mac = to_mac()
