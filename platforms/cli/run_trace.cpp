@@ -73,7 +73,7 @@ std::string run_trace::summary() const
         return fmt::format("no records: the filter shows none of {}", filtered_);
     if (out_.written() + out_.dropped() == 0)
         return "no records: nothing moved over any link, cable or DMA engine";
-    std::string text = fmt::format("{} records", out_.written());
+    std::string text = fmt::format("{} record{}", out_.written(), out_.written() == 1 ? "" : "s");
     if (filtered_ > 0)
         text += fmt::format(" of {}", out_.written() + out_.dropped() + filtered_);
     if (out_.dropped() > 0)
