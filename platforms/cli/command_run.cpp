@@ -376,7 +376,7 @@ int run(const run_options& options)
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
     check_targets(options, loaded, dir);
     const std::string chart = options.report ? chart_library() : "";
-    folder_lock lock(dir, "weft run");
+    folder_lock lock(dir);
     std::vector<std::string> earlier_texts = replaced_files(options);
     // What an earlier run has left in the folder must not look like the answer of this one.
     earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});
@@ -464,7 +464,7 @@ int run(const run_options& options)
     run_observers observer(*m, {bar, debugger, recorder ? &*recorder : nullptr, lines.get(), options.log.verbose});
     run_outcome outcome;
     std::string log_line, lines_text;
-    bool has_trace = false, has_log = false, has_pcap = false;
+    bool has_results = true, has_page = false, has_trace = false, has_log = false, has_pcap = false;
     final_outputs outputs;
     {
         collective_runner runner("host", *m, p.run(), &observer, &places);
@@ -505,19 +505,21 @@ int run(const run_options& options)
         try {
             save();
         } catch (const output_lost& e) {
-            const bool makes_room = is_full_disk(e.what()) && (trace || lines);
+            const bool makes_room = is_full_disk(e.what());
             if (trace && makes_room)
                 trace->give_up();
             if (lines && makes_room)
                 lines->give_up();
-            outputs.write("results.json", save);
+            if (captured && makes_room)
+                captured->give_up();
+            has_results = outputs.write("results.json", save);
         }
         const nlohmann::ordered_json results = to_json(report);
         if (recorder) {
             const nlohmann::ordered_json activity = activity_json(*recorder, loaded, results);
             const auto text = [](const nlohmann::ordered_json& j) { return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); };
             outputs.write(k_activity_file, [&] { write_file_atomically(dir + "/" + k_activity_file, text(activity) + "\n"); });
-            outputs.write(k_report_file, [&] { write_file_atomically(dir + "/" + k_report_file, report_page(results, activity, nullptr, chart)); });
+            has_page = outputs.write(k_report_file, [&] { write_file_atomically(dir + "/" + k_report_file, report_page(results, activity, nullptr, chart)); });
         }
         if (!options.json.empty() && options.json != "-")
             outputs.write("--json", [&] { write_file_atomically(options.json, results.dump(2) + "\n"); });
@@ -533,10 +535,11 @@ int run(const run_options& options)
             print_table(std::cout, report, style_of_stdout());
     }
     if (!options.quiet && options.json != "-" && options.csv != "-") {
-        for (const auto& [head, file] : {std::pair{"results:", "results.json"}, {"report: ", k_report_file}})
-            if (is_there_at_once(dir + "/" + file))
-                fmt::print("{} {}/{}\n", head, dir, file);
+        if (has_results)
+            fmt::print("results: {}/results.json\n", dir);
         fmt::print("{}", log_line);
+        if (has_page)
+            fmt::print("report:  {}/{}\n", dir, k_report_file);
         if (has_trace)
             fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
         if (has_log)

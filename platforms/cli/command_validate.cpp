@@ -137,6 +137,9 @@ int validate(validate_options options)
         targets.add_input(entry.path().string(), "a platform file of --configs");
     targets.add_output(options.out, "--out");
     targets.add_output(options.json, "--json");
+    targets.add_output(partial_name(options.out), "the command's own, when it is interrupted,");
+    if (!options.json.empty())
+        targets.add_output(partial_name(options.json), "the command's own, when it is interrupted,");
     targets.check();
     prepare_output_file(options.out);
     if (!options.json.empty())
@@ -171,6 +174,12 @@ int validate(validate_options options)
     write_file_atomically(options.out, to_markdown(report));
     if (!options.json.empty())
         write_file_atomically(options.json, to_json(report).dump(2) + "\n");
+    for (const std::string* whole : {&options.out, &options.json}) {
+        std::error_code none;
+        const std::string partial = partial_name(*whole);
+        if (!whole->empty() && std::filesystem::is_regular_file(partial, none) && std::filesystem::remove(partial, none))
+            fmt::print("removed: {} (of an interrupted call)\n", partial);
+    }
     return report.count(verdict::miss) > 0 ? 1 : 0;
 }
 

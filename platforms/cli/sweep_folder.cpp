@@ -58,7 +58,7 @@ std::string reason_in(const program_result& end)
 } // namespace
 
 sweep_folder::sweep_folder(std::string dir, const sweep_plan& plan)
-    : dir_(std::move(dir)), plan_(plan), lock_(dir_, "weft sweep` or `weft run")
+    : dir_(std::move(dir)), plan_(plan), lock_(dir_)
 {
     prepare_output_dir(dir_);
     prepare_output_dir(dir_ + "/points");

@@ -12,7 +12,7 @@
 
 namespace weft {
 
-folder_lock::folder_lock(std::string dir, std::string what) : dir_(std::move(dir)), what_(std::move(what)) { take(); }
+folder_lock::folder_lock(std::string dir) : dir_(std::move(dir)) { take(); }
 
 folder_lock::~folder_lock()
 {
@@ -30,9 +30,9 @@ void folder_lock::take()
     ::close(descriptor_);
     descriptor_ = -1;
     throw user_error(fmt::format(
-        "{}: another `{}` works in this folder, and both would write the same files. Wait for its end, or take another "
+        "{}: another `weft` works in this folder, and both would write the same files. Wait for its end, or take another "
         "folder with --out.",
-        dir_, what_));
+        dir_));
 }
 
 } // namespace weft

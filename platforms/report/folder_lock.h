@@ -12,8 +12,8 @@ namespace weft {
 class folder_lock {
 public:
     /// Takes a folder that is there. Throws user_error when another program has it; where the file system has no locks,
-    /// none is taken. `what`: for the message, "weft run".
-    folder_lock(std::string dir, std::string what);
+    /// none is taken.
+    explicit folder_lock(std::string dir);
     ~folder_lock();
     folder_lock(const folder_lock&) = delete;
     folder_lock& operator=(const folder_lock&) = delete;
@@ -22,7 +22,7 @@ public:
     void take();
 
 private:
-    std::string dir_, what_;
+    std::string dir_;
     int descriptor_ = -1;
 };
 

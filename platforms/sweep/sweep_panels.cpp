@@ -147,8 +147,7 @@ bool is_unlike(const sweep_panel& panel)
             if (row == nullptr)
                 continue;
             first = first == nullptr ? row : first;
-            if (row->op != first->op || row->size_bytes != first->size_bytes || row->type != first->type ||
-                row->redop != first->redop)
+            if (row->op != first->op || row->size_bytes != first->size_bytes)
                 return true;
         }
     }
@@ -244,7 +243,7 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
     const auto first =
         std::find_if(panel.fastest.begin(), panel.fastest.end(), [](const auto& f) { return f.has_value(); });
     if (panel.unlike)
-        return "none: its lines are of different operations, sizes or types";
+        return "none: its lines are of different operations or sizes";
     if (first == panel.fastest.end())
         return "";
     std::string text = all.lines[**first];

@@ -55,6 +55,11 @@ TEST_CASE("a trace and a log that fill the disk do not cost the results")
         CHECK(json::parse(sh.read("disk/out/results.json")).at("results").size() == 1);
         CHECK(sh.run("ls disk | grep -v '^out$'").out.empty());
     }
+    const shell_result captured = sh.run("rm -rf disk/*; " + run + "--pcap disk/cap");
+    INFO(captured.err);
+    CHECK(captured.exit_code == 1);
+    CHECK(has(captured.err, "A capture is missing."));
+    CHECK(sh.exists("disk/out/results.json"));
     // A trace that just fits beside nothing else gives its room to the results.
     REQUIRE(sh.run("$weft run small.yaml --out whole --quiet --trace t.json --trace-limit 900").exit_code == 0);
     const shell_result sized = sh.run("rm -rf disk/*; head -c $((204800 - $(wc -c < t.json) - 8192)) /dev/zero > disk/filler; "
@@ -107,7 +112,7 @@ TEST_CASE("a second run into a folder in which one works is refused")
                                   "kill -TERM $pid; wait $pid; echo first $?");
     INFO(r.err << sh.read("first.err"));
     CHECK(has(r.out, "code 2\n"));
-    CHECK(has(r.err, "out: another `weft run` works in this folder"));
+    CHECK(has(r.err, "out: another `weft` works in this folder"));
     CHECK(has(r.out, "first 143\n"));
     // The first one's results, whole.
     CHECK(json::parse(sh.read("out/results.json")).at("config").at("name") == "long");
