@@ -25,7 +25,7 @@ public:
 
     /// The machine with this case alone, with data off; `settings` as of --set.
     loaded_platform machine(const std::vector<std::string>& settings = {}) const;
-    /// What the changed machine does other than this case: "8 ranks in place of 16"; "": nothing, so that times compare.
+    /// What the changed machine does other than this case: "8 ranks in place of 16"; "": nothing, and times compare.
     std::string other_work(const loaded_platform& changed) const;
     const stored_row& row() const { return results_.rows[number_]; }
     std::string words() const; ///< "case 3, all_reduce ring_1d of 1 MiB int32"

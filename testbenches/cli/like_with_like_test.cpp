@@ -157,7 +157,7 @@ TEST_CASE("options that would do nothing are refused before the run")
     CHECK(has(one.out, "trace:   t.json (1 record, "));
 }
 
-TEST_CASE("a run that stands still ends at its limit of time and not at a timeout")
+TEST_CASE("a run that stands still ends at its limit and not at a timeout")
 {
     const program_shell sh;
     sh.write("stuck.yaml", "platform: tpu_v3\nname: stuck\ndata: off\nmesh: {rows: 2, cols: 2}\ntime_limit: 1 ms\n"

@@ -71,7 +71,7 @@ TEST_CASE("a trace and a log that fill the disk do not cost the results")
     CHECK_FALSE(sh.exists("disk/t.json"));
 }
 
-TEST_CASE("outputs on a full device are told with what is missing and the results stand")
+TEST_CASE("outputs on a full device are told as missing and the results stand")
 {
     const program_shell sh;
     for (const auto& [option, what] : {std::pair<std::string, std::string>{"--trace", "The trace"}, {"--log", "The log"}}) {
@@ -124,7 +124,7 @@ TEST_CASE("a second run into a folder in which one works is refused")
     CHECK(json::parse(sh.read("out/results.json")).at("config").at("name") == "small");
 }
 
-TEST_CASE("a report of files that were changed or belong to another run is refused")
+TEST_CASE("a report of files that were changed or are of two runs is refused")
 {
     const program_shell sh;
     REQUIRE(sh.run("$weft run small.yaml --report --quiet --out a").exit_code == 0);
