@@ -41,6 +41,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
+#include <set>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -284,8 +285,9 @@ void check_targets(const run_options& options, const loaded_platform& loaded, co
 /// Writes the files of a run. One that cannot be written does not cost the others.
 class final_outputs {
 public:
-    /// `what`: for the sentence that it is missing. Returns whether it stands.
-    template <class Write> bool write(const std::string& what, Write&& write_one)
+    /// `what`: for the sentence that it is missing. `file`: where one of an earlier run then stays. Returns whether it
+    /// is written.
+    template <class Write> bool write(const std::string& what, Write&& write_one, const std::string& file = "")
     {
         try {
             write_one();
@@ -293,13 +295,16 @@ public:
         } catch (const user_error& e) {
             print_to_stderr("{} {} is missing.\n", e.what(), what);
             lost_ = true;
+            lost_files_.insert(file);
             return false;
         }
     }
     bool lost() const { return lost_; }
+    bool is_lost(const std::string& file) const { return lost_files_.count(file) != 0; }
 
 private:
     bool lost_ = false;
+    std::set<std::string> lost_files_;
 };
 
 /// A pipe or a terminal may never send the file: nothing waits for that.
@@ -334,15 +339,15 @@ int end_replay(const run_options& options, machine& m, frame_replay& replay, run
     return stop_requested() ? interrupted_exit_code() : replay.failure().empty() && !outputs.lost() ? 0 : 1;
 }
 
-/// Files of an earlier run that this one writes again, for its user.
-std::vector<std::string> replaced_files(const run_options& options)
+/// Files of an earlier run that this one writes again.
+std::vector<std::string> files_before(const run_options& options)
 {
     std::vector<std::string> all;
     for (const std::string* file :
          {&options.json, &options.csv, &options.trace, &options.log.file, &options.waves, &options.coverage_firmware}) {
         std::error_code error;
         if (!file->empty() && *file != "-" && std::filesystem::is_regular_file(*file, error))
-            all.push_back(fmt::format("replaced: {} (there was one before)", *file));
+            all.push_back(*file);
     }
     return all;
 }
@@ -377,7 +382,8 @@ int run(const run_options& options)
     check_targets(options, loaded, dir);
     const std::string chart = options.report ? chart_library() : "";
     folder_lock lock(dir);
-    std::vector<std::string> earlier_texts = replaced_files(options);
+    const std::vector<std::string> replaced = files_before(options);
+    std::vector<std::string> kept;
     // What an earlier run has left in the folder must not look like the answer of this one.
     earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});
     signals.release();
@@ -471,7 +477,7 @@ int run(const run_options& options)
         // A debugger lets the host work for the firmware as long as its user likes.
         const host_watch watch(debugger == nullptr ? options.host_timeout_s : 0);
         for (const std::string& file : earlier.moved())
-            earlier_texts.push_back(fmt::format("kept:    {} (of the run before)", previous_name(file)));
+            kept.push_back(previous_name(file));
         earlier.are_replaced();
         signals.begin("stops and saves what is finished");
         outcome = runner.run();
@@ -482,15 +488,16 @@ int run(const run_options& options)
         const auto close_recorders = [&] {
             if (trace) { // also of a run that failed: that is when one wants to look
                 instrumented.end_trace(m->time().now_ps());
-                has_trace = outputs.write("The trace", [&] { trace->close(); });
+                has_trace = outputs.write("The trace", [&] { trace->close(); }, options.trace);
             }
             if (lines)
-                has_log = outputs.write("The log", [&] { lines_text = lines->close(); });
+                has_log = outputs.write("The log", [&] { lines_text = lines->close(); }, options.log.file);
             if (captured)
                 has_pcap = outputs.write("A capture", [&] { captured->close(); });
             if (!options.coverage_firmware.empty())
                 outputs.write("--coverage-firmware",
-                              [&] { write_file_atomically(options.coverage_firmware, instrumented.lcov()); });
+                              [&] { write_file_atomically(options.coverage_firmware, instrumented.lcov()); },
+                              options.coverage_firmware);
         };
         if (outcome.failure.empty())
             try {
@@ -522,10 +529,10 @@ int run(const run_options& options)
             has_page = outputs.write(k_report_file, [&] { write_file_atomically(dir + "/" + k_report_file, report_page(results, activity, nullptr, chart)); });
         }
         if (!options.json.empty() && options.json != "-")
-            outputs.write("--json", [&] { write_file_atomically(options.json, results.dump(2) + "\n"); });
+            outputs.write("--json", [&] { write_file_atomically(options.json, results.dump(2) + "\n"); }, options.json);
         const auto csv = [&] { return to_csv(results_of(results, dir + "/results.json")); };
         if (!options.csv.empty() && options.csv != "-")
-            outputs.write("--csv", [&] { write_file_atomically(options.csv, csv()); });
+            outputs.write("--csv", [&] { write_file_atomically(options.csv, csv()); }, options.csv);
         close_recorders();
         if (options.csv == "-")
             std::cout << csv();
@@ -548,10 +555,16 @@ int run(const run_options& options)
             fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
         if (!options.waves.empty())
             fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
-        for (const std::string& text : earlier_texts)
-            fmt::print("{}\n", text);
+        for (const std::string& file : replaced)
+            if (!outputs.is_lost(file))
+                fmt::print("replaced: {} (there was one before)\n", file);
+        for (const std::string& file : kept)
+            fmt::print("kept:    {} (of the run before)\n", file);
     }
 
+    for (const std::string& file : replaced)
+        if (outputs.is_lost(file))
+            print_to_stderr("{} is still that of an earlier run.\n", file);
     for (const job_restart& restart : outcome.restarts)
         print_to_stderr("restart: {}\n", restart.text);
     for (const std::string& warning : outcome.warnings)

@@ -50,7 +50,7 @@ constexpr const char* k_footer =
     "  1  a run did not complete, an answer was wrong, a published value or a bound missed, or output not written\n"
     "  2  the input cannot be used: nothing was run or written, and stderr says what to change\n"
     "  3  a bug of weft\n"
-    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `sweep`, `tune`, `bursts`, `validate` save it"
+    "  130, 143  Ctrl-C or SIGTERM: what was finished is printed; `run`, `sweep`, `tune`, `bursts`, `validate` save it;"
     "\n            again: at once\n"
     "Files:\n"
     "  <out>/results.json  all results, the whole configuration and the statistics of a run\n"

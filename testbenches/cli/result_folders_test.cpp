@@ -60,6 +60,12 @@ TEST_CASE("a trace and a log that fill the disk do not cost the results")
     CHECK(captured.exit_code == 1);
     CHECK(has(captured.err, "A capture is missing."));
     CHECK(sh.exists("disk/out/results.json"));
+    // What an earlier run has left there is not taken for this one's.
+    const shell_result stale = sh.run("rm -rf disk/*; echo earlier > disk/t.json; " + run + "--trace disk/t.json");
+    INFO(stale.err);
+    CHECK(has(stale.err, "disk/t.json is still that of an earlier run."));
+    CHECK_FALSE(has(stale.out, "replaced: "));
+    CHECK(sh.read("disk/t.json") == "earlier\n");
     // A trace that just fits beside nothing else gives its room to the results.
     REQUIRE(sh.run("$weft run small.yaml --out whole --quiet --trace t.json --trace-limit 900").exit_code == 0);
     const shell_result sized = sh.run("rm -rf disk/*; head -c $((204800 - $(wc -c < t.json) - 8192)) /dev/zero > disk/filler; "
