@@ -136,6 +136,7 @@ int explain(const explain_options& options)
 {
     const std::string file = results_file_of(options.dir);
     const explained_case c(file, options.wanted);
+    print_to_stderr("{}", c.failure_text());
     std::vector<tried_change> changes;
     for (const std::string& text : options.changes) {
         tried_change one;
@@ -147,6 +148,10 @@ int explain(const explain_options& options)
             print_to_stderr("--changes: {}\n{}", text, loaded.message());
             return 2;
         }
+        if (const std::string other = c.other_work(loaded); !other.empty())
+            throw user_error(fmt::format(
+                "--changes: {} makes other work of the case: {}. Its time is neither gain nor loss; run both and see `weft compare`.",
+                in_quotes(text), other));
         changes.push_back(std::move(one));
     }
     if (!options.json_file.empty() && options.json_file != "-") {
@@ -174,6 +179,8 @@ int explain(const explain_options& options)
         print_to_stderr("{}: {} cannot be explained: {}\n", file, c.words(), all["problem"].get<std::string>());
         return all.value("bad_input", false) ? 2 : 1;
     }
+    if (!c.failure_text().empty())
+        all["unfinished"] = c.unfinished();
     const auto time_ps = all["time_ps"].get<std::uint64_t>();
     if (const stored_row& row = c.row(); row.bound_us && row.bound_share) {
         all["bound_us"] = *row.bound_us;

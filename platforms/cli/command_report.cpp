@@ -5,7 +5,10 @@
 #include "platforms/report/output_file.h"
 #include "platforms/report/report_page.h"
 #include "platforms/workload/interruption.h"
+#include "tlm/standard_error.h"
+#include "tlm/stop_request.h"
 
+#include <filesystem>
 #include <fmt/format.h>
 
 namespace weft::cli {
@@ -20,6 +23,16 @@ struct report_options {
 
 int report(report_options options)
 {
+    // What one sees in the folder is as good as its name.
+    const std::filesystem::path named(options.dir);
+    std::error_code error;
+    if (std::filesystem::is_regular_file(named, error)) {
+        if (const auto name = named.filename(); name != "results.json" && name != k_activity_file && name != k_report_file)
+            throw user_error(fmt::format("{}: is a file; give the folder of a `weft run --report`.", options.dir));
+        options.dir = named.has_parent_path() ? named.parent_path().string() : ".";
+    }
+    interruption signals;
+    signals.begin("stops; no file is written");
     if (options.out.empty())
         options.out = options.dir + "/" + k_report_file;
     output_targets targets;
@@ -31,8 +44,10 @@ int report(report_options options)
     targets.check();
     const std::string page = report_page_of(options.dir, options.published, chart_library());
     prepare_output_file(options.out);
-    interruption signals;
-    signals.begin("stops; no file is written");
+    if (stop_requested()) {
+        print_to_stderr("weft: interrupted; {} was not written.\n", options.out);
+        return interrupted_exit_code();
+    }
     write_file_atomically(options.out, page);
     fmt::print("report:  {}\n", options.out);
     return 0;
@@ -45,7 +60,7 @@ void add_report(CLI::App& app, int& exit_code)
     auto options = std::make_shared<report_options>();
     CLI::App* command =
         app.add_subcommand("report", "Make report.html, one file to look at, from the folder of a run with --report");
-    command->add_option("DIR", options->dir, "Folder of the run, with results.json and activity.json")
+    command->add_option("DIR", options->dir, "Folder of the run, with results.json and activity.json, or one of these files")
         ->required()
         ->type_name(" ");
     command->add_option("--out", options->out, "The page; default DIR/report.html")

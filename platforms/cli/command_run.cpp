@@ -10,6 +10,7 @@
 #include "platforms/cli/machine_figures.h"
 #include "platforms/cli/run_capture.h"
 #include "platforms/cli/run_observers.h"
+#include "platforms/cli/run_results.h"
 #include "platforms/cli/run_trace.h"
 #include "platforms/cli/terminal.h"
 #include "platforms/cli/trace_fan.h"
@@ -17,6 +18,7 @@
 #include "platforms/config/config_rows.h"
 #include "platforms/debug/instruments.h"
 #include "platforms/report/activity_file.h"
+#include "platforms/report/folder_lock.h"
 #include "platforms/report/previous_results.h"
 #include "platforms/report/progress.h"
 #include "platforms/report/report_page.h"
@@ -39,6 +41,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
+#include <set>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -75,133 +78,6 @@ struct run_options {
     std::string coverage_firmware;
     std::uint32_t host_timeout_s = k_host_timeout_s;
 };
-
-/// The least T_AR of a step in ps, by the bounds of its groups; none: not known for one of them.
-std::optional<double> least_t_ar_ps(const platform& p, const training_step_result& step)
-{
-    auto ps = static_cast<double>(step.update_ps);
-    for (const step_part& part : step.parts) {
-        if (part.is_exchange)
-            continue;
-        const auto bound = bound_on(p, part.what);
-        if (!bound)
-            return std::nullopt;
-        ps += bound->us * 1e6;
-    }
-    return ps;
-}
-
-training_report training_report_of(const platform& p, const training_step_config& config, const std::vector<training_step_result>& steps)
-{
-    training_report t;
-    t.algorithm = name_of(config.by());
-    t.text = config.text();
-    t.transposed = config.transposed;
-    t.overlap = name_of(config.overlap);
-    for (const training_step_result& s : steps) {
-        training_step_row row{s.time_ps, s.compute_ps, s.communication_ps, s.exposed_ps(), s.share(), {}};
-        row.input_ps = s.input_ps;
-        row.update_ps = s.update_ps;
-        row.beside_checkpoint = s.beside_checkpoint;
-        row.samples = s.samples;
-        if (s.samples != 0) {
-            row.samples_per_second = s.throughput();
-            row.law_per_second = s.law(static_cast<double>(s.t_ar_ps()));
-            if (const auto least = least_t_ar_ps(p, s))
-                row.links_per_second = s.law(*least);
-        }
-        for (const step_part& from : s.parts) {
-            training_part_row part;
-            part.name = from.name;
-            part.is_exchange = from.is_exchange;
-            part.type = name_of(from.what.type);
-            part.size_bytes = from.what.size_bytes;
-            part.count = from.what.count;
-            if (from.what.ranks_per_group != 0)
-                part.ranks_per_group = from.what.ranks_per_group;
-            part.calls = from.calls;
-            part.ready_ps = from.ready_ps;
-            part.start_ps = from.start_ps;
-            part.time_ps = from.time_ps;
-            part.shares = from.shares;
-            if (from.checked)
-                part.wrong = from.wrong;
-            row.parts.push_back(std::move(part));
-        }
-        t.steps.push_back(std::move(row));
-    }
-    return t;
-}
-
-/// Also of a run that ended before anything was complete.
-std::optional<host_report> hosts_report_of(const run_outcome& outcome, bool used)
-{
-    if (!used)
-        return std::nullopt;
-    host_report h;
-    h.step_alone_ps = outcome.step_alone_ps;
-    for (const checkpoint_result& c : outcome.checkpoints) {
-        checkpoint_row row;
-        row.number = c.number;
-        row.load = c.load;
-        row.bytes = c.bytes;
-        row.start_ps = c.start_ps;
-        row.time_ps = c.time_ps;
-        row.waited_ps = c.waited_ps;
-        row.rate_GBps = c.rate_GBps();
-        row.bound_us = c.bound_us;
-        row.bound_by = c.bound_by;
-        row.bound_share = c.share();
-        row.busiest = c.busiest;
-        row.busiest_share = c.busiest_share;
-        row.resent = c.resent;
-        row.checksum = c.checksum;
-        if (c.checked)
-            row.wrong_bytes = c.wrong_bytes;
-        h.checkpoints.push_back(std::move(row));
-    }
-    for (const host_stream_result& s : outcome.host_streams) {
-        stream_row row;
-        row.name = s.name;
-        row.direction = name_of(s.direction);
-        row.asked_GBps = static_cast<double>(s.asked_bps) / 8e9;
-        row.rate_GBps = s.rate_GBps();
-        row.bytes = s.bytes;
-        row.messages = s.messages;
-        row.late = s.late;
-        row.lost = s.lost;
-        row.mean_latency_ps = s.messages == 0 ? 0 : s.latency_sum_ps / s.messages;
-        row.longest_latency_ps = s.latency_max_ps;
-        if (s.checked)
-            row.wrong_bytes = s.wrong_bytes;
-        h.streams.push_back(std::move(row));
-    }
-    return h;
-}
-
-/// How packets went, and how long trains were in this run. "" when all went by an aggregating switch.
-std::string transport_of(const weft::platform& p, const run_outcome& outcome)
-{
-    const train_choice choice = p.trains();
-    std::vector<collective_case> over_fabric;
-    const auto add = [&](const collective_case& c) {
-        if (!abi::by_switch(c.algo))
-            over_fabric.push_back(c);
-    };
-    for (const case_result& c : outcome.cases)
-        add(c.what);
-    for (const training_step_result& s : outcome.training_steps)
-        for (const step_part& part : s.parts)
-            add(part.what);
-    if (over_fabric.empty())
-        return "";
-    if (choice.packets == 1)
-        return text_of(choice);
-    const case_trains longest = longest_trains(choice, over_fabric);
-    return fmt::format("{}; here {}", text_of(choice),
-                       longest.packets == 1 ? fmt::format("single packets: {}", longest.reason)
-                                            : fmt::format("up to {}", longest.packets));
-}
 
 run_report make_report(const weft::platform& p, machine& m, const run_outcome& outcome,
                        const std::vector<problem>& warnings)
@@ -329,6 +205,9 @@ capture_options capture_of(const run_options& options, const char* platform)
     if (!limit.ok)
         throw user_error(
             fmt::format("--pcap-limit {}: {}; write a size, such as \"100 MiB\".", options.pcap_limit, limit.error));
+    if (limit.value == 0)
+        throw user_error(fmt::format(
+            "--pcap-limit {}: no packet fits; write a size, such as \"100 MiB\", or leave --pcap out.", options.pcap_limit));
     return {options.pcap, limit.value, options.pcap_bytes, platform};
 }
 
@@ -403,35 +282,29 @@ void check_targets(const run_options& options, const loaded_platform& loaded, co
     targets.check();
 }
 
-/// activity.json of the run, whose results have this digest.
-nlohmann::ordered_json activity_json(activity_recorder& recorder, const loaded_platform& loaded, const nlohmann::ordered_json& results)
-{
-    nlohmann::ordered_json j = to_json(recorder.finish(), results["digest"].get<std::string>());
-    j["title"] = loaded.platform->run().name;
-    j["platform"] = loaded.info->name;
-    j["summary"] = loaded.info->summary;
-    j["configuration"] = nlohmann::ordered_json::array(); // [key, value, set at, source, meaning]
-    for (const config_row& row : config_rows(loaded.platform->resolved(), loaded.document ? &*loaded.document : nullptr))
-        j["configuration"].push_back({row.key, row.value, row.set_at, row.source, row.meaning});
-    return j;
-}
-
 /// Writes the files of a run. One that cannot be written does not cost the others.
 class final_outputs {
 public:
-    template <class Write> void write(Write&& write_one)
+    /// `what`: for the sentence that it is missing. `file`: where one of an earlier run then stays. Returns whether it
+    /// is written.
+    template <class Write> bool write(const std::string& what, Write&& write_one, const std::string& file = "")
     {
         try {
             write_one();
+            return true;
         } catch (const user_error& e) {
-            print_to_stderr("{}\n", e.what());
+            print_to_stderr("{} {} is missing.\n", e.what(), what);
             lost_ = true;
+            lost_files_.insert(file);
+            return false;
         }
     }
     bool lost() const { return lost_; }
+    bool is_lost(const std::string& file) const { return lost_files_.count(file) != 0; }
 
 private:
     bool lost_ = false;
+    std::set<std::string> lost_files_;
 };
 
 /// A pipe or a terminal may never send the file: nothing waits for that.
@@ -448,15 +321,13 @@ int end_replay(const run_options& options, machine& m, frame_replay& replay, run
     signals.begin("stops the replay and compares what has come");
     replay.run();
     final_outputs outputs;
-    if (trace != nullptr)
-        outputs.write([&] { trace->close(); });
-    if (captured != nullptr)
-        outputs.write([&] { captured->close(); });
+    const bool has_trace = trace != nullptr && outputs.write("The trace", [&] { trace->close(); });
+    const bool has_pcap = captured != nullptr && outputs.write("A capture", [&] { captured->close(); });
     if (!options.quiet) {
         fmt::print("{}", replay.summary());
-        if (trace != nullptr)
+        if (has_trace)
             fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
-        if (captured != nullptr)
+        if (has_pcap)
             fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
         if (!options.waves.empty())
             fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
@@ -466,6 +337,19 @@ int end_replay(const run_options& options, machine& m, frame_replay& replay, run
     if (!replay.failure().empty())
         print_to_stderr("the replay differs: {}.\n", replay.failure());
     return stop_requested() ? interrupted_exit_code() : replay.failure().empty() && !outputs.lost() ? 0 : 1;
+}
+
+/// Files of an earlier run that this one writes again.
+std::vector<std::string> files_before(const run_options& options)
+{
+    std::vector<std::string> all;
+    for (const std::string* file :
+         {&options.json, &options.csv, &options.trace, &options.log.file, &options.waves, &options.coverage_firmware}) {
+        std::error_code error;
+        if (!file->empty() && *file != "-" && std::filesystem::is_regular_file(*file, error))
+            all.push_back(*file);
+    }
+    return all;
 }
 
 int run(const run_options& options)
@@ -489,20 +373,32 @@ int run(const run_options& options)
             throw user_error(fmt::format(
                 "--waves: the platform {} has no signals to draw; switchml has, with any switch.aggregator.",
                 loaded.info->name));
+        if (const std::string why = signals_of->no_waves(); !why.empty())
+            throw user_error("--waves: " + why);
         signals_of->record_waves(options.waves);
     }
     refuse_beyond_host_memory(p);
     const std::string dir = options.out.empty() ? "out/" + p.run().name : options.out;
     check_targets(options, loaded, dir);
     const std::string chart = options.report ? chart_library() : "";
+    folder_lock lock(dir);
+    const std::vector<std::string> replaced = files_before(options);
+    std::vector<std::string> kept;
     // What an earlier run has left in the folder must not look like the answer of this one.
     earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});
     signals.release();
     for (const std::string* file : {&options.json, &options.csv, &options.coverage_firmware, &options.waves})
         if (const bool to_stdout = *file == "-" && (file == &options.json || file == &options.csv); !file->empty() && !to_stdout)
             prepare_output_file(*file);
-    const made_folders folders(dir), capture_folders(options.pcap.empty() ? dir : options.pcap);
+    made_folders folders(dir);
+    const made_folders capture_folders(options.pcap.empty() ? dir : options.pcap);
     prepare_output_dir(dir);
+    try {
+        lock.take();
+    } catch (...) {
+        folders.keep();
+        throw;
+    }
     if (!options.pcap.empty()) {
         prepare_output_dir(options.pcap);
         refuse_captures_over(options.replay, options.pcap);
@@ -574,65 +470,101 @@ int run(const run_options& options)
     run_observers observer(*m, {bar, debugger, recorder ? &*recorder : nullptr, lines.get(), options.log.verbose});
     run_outcome outcome;
     std::string log_line, lines_text;
+    bool has_results = true, has_page = false, has_trace = false, has_log = false, has_pcap = false;
     final_outputs outputs;
     {
         collective_runner runner("host", *m, p.run(), &observer, &places);
         // A debugger lets the host work for the firmware as long as its user likes.
         const host_watch watch(debugger == nullptr ? options.host_timeout_s : 0);
+        for (const std::string& file : earlier.moved())
+            kept.push_back(previous_name(file));
         earlier.are_replaced();
         signals.begin("stops and saves what is finished");
         outcome = runner.run();
         bar.finish();
         if (debugger != nullptr && debugger->killed())
             outcome.failure = "the debugger ended it.";
-        outputs.write([&] { log_line = log.close(); });
-        if (trace) { // also of a run that failed: that is when one wants to look
-            instrumented.end_trace(m->time().now_ps());
-            outputs.write([&] { trace->close(); });
-        }
-        if (lines)
-            outputs.write([&] { lines_text = lines->close(); });
-        if (captured)
-            outputs.write([&] { captured->close(); });
-        if (!options.coverage_firmware.empty())
-            outputs.write([&] { write_file_atomically(options.coverage_firmware, instrumented.lcov()); });
+        outputs.write("firmware.log", [&] { log_line = log.close(); });
+        const auto close_recorders = [&] {
+            if (trace) { // also of a run that failed: that is when one wants to look
+                instrumented.end_trace(m->time().now_ps());
+                has_trace = outputs.write("The trace", [&] { trace->close(); }, options.trace);
+            }
+            if (lines)
+                has_log = outputs.write("The log", [&] { lines_text = lines->close(); }, options.log.file);
+            if (captured)
+                has_pcap = outputs.write("A capture", [&] { captured->close(); });
+            if (!options.coverage_firmware.empty())
+                outputs.write("--coverage-firmware",
+                              [&] { write_file_atomically(options.coverage_firmware, instrumented.lcov()); },
+                              options.coverage_firmware);
+        };
         if (outcome.failure.empty())
-            check_invariants(*m);
+            try {
+                check_invariants(*m);
+            } catch (...) {
+                close_recorders();
+                throw;
+            }
         const run_report report = make_report(p, *m, outcome, loaded.problems);
-        outputs.write([&] { write_results(dir, report); });
+        // Before a trace or a log is whole: on a disk that is too small for all, results are worth most.
+        const auto save = [&] { write_results(dir, report); };
+        try {
+            save();
+        } catch (const output_lost& e) {
+            const bool makes_room = is_full_disk(e.what());
+            if (trace && makes_room)
+                trace->give_up();
+            if (lines && makes_room)
+                lines->give_up();
+            if (captured && makes_room)
+                captured->give_up();
+            has_results = outputs.write("results.json", save);
+        }
+        const nlohmann::ordered_json results = to_json(report);
         if (recorder) {
-            const nlohmann::ordered_json results = to_json(report);
             const nlohmann::ordered_json activity = activity_json(*recorder, loaded, results);
             const auto text = [](const nlohmann::ordered_json& j) { return j.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace); };
-            outputs.write([&] { write_file_atomically(dir + "/" + k_activity_file, text(activity) + "\n"); });
-            outputs.write([&] { write_file_atomically(dir + "/" + k_report_file, report_page(results, activity, nullptr, chart)); });
+            outputs.write(k_activity_file, [&] { write_file_atomically(dir + "/" + k_activity_file, text(activity) + "\n"); });
+            has_page = outputs.write(k_report_file, [&] { write_file_atomically(dir + "/" + k_report_file, report_page(results, activity, nullptr, chart)); });
         }
         if (!options.json.empty() && options.json != "-")
-            outputs.write([&] { write_file_atomically(options.json, to_json(report).dump(2) + "\n"); });
-        const auto csv = [&] { return to_csv(results_of(to_json(report), dir + "/results.json")); };
+            outputs.write("--json", [&] { write_file_atomically(options.json, results.dump(2) + "\n"); }, options.json);
+        const auto csv = [&] { return to_csv(results_of(results, dir + "/results.json")); };
         if (!options.csv.empty() && options.csv != "-")
-            outputs.write([&] { write_file_atomically(options.csv, csv()); });
+            outputs.write("--csv", [&] { write_file_atomically(options.csv, csv()); }, options.csv);
+        close_recorders();
         if (options.csv == "-")
             std::cout << csv();
         else if (options.json == "-")
-            std::cout << to_json(report).dump(2) << "\n";
+            std::cout << results.dump(2) << "\n";
         else if (!options.quiet)
             print_table(std::cout, report, style_of_stdout());
     }
-    if (!options.quiet && options.json != "-" && options.csv != "-" && !outputs.lost()) {
-        fmt::print("results: {}/results.json\n{}", dir, log_line);
-        if (recorder)
+    if (!options.quiet && options.json != "-" && options.csv != "-") {
+        if (has_results)
+            fmt::print("results: {}/results.json\n", dir);
+        fmt::print("{}", log_line);
+        if (has_page)
             fmt::print("report:  {}/{}\n", dir, k_report_file);
-        if (trace)
+        if (has_trace)
             fmt::print("trace:   {} ({}; open it at https://ui.perfetto.dev)\n", options.trace, traced->summary());
-        if (lines)
+        if (has_log)
             fmt::print("log:     {} ({})\n", options.log.file, lines_text);
-        if (captured)
+        if (has_pcap)
             fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
         if (!options.waves.empty())
             fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
+        for (const std::string& file : replaced)
+            if (!outputs.is_lost(file))
+                fmt::print("replaced: {} (there was one before)\n", file);
+        for (const std::string& file : kept)
+            fmt::print("kept:    {} (of the run before)\n", file);
     }
 
+    for (const std::string& file : replaced)
+        if (outputs.is_lost(file))
+            print_to_stderr("{} is still that of an earlier run.\n", file);
     for (const job_restart& restart : outcome.restarts)
         print_to_stderr("restart: {}\n", restart.text);
     for (const std::string& warning : outcome.warnings)

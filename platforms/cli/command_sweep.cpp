@@ -90,6 +90,10 @@ public:
                                       estimated > 0 ? "estimated from those" : "estimated from bytes and packets");
         }
         print_to_stderr("{}\n", text);
+        for (const std::size_t i : to_do_)
+            if (outcomes_[i].reason.find("was changed after") != std::string::npos)
+                print_to_stderr("warning: {}/{}: {}; the point runs again.\n", folder_.dir(), outcomes_[i].folder,
+                                outcomes_[i].reason);
     }
 
     void run()
@@ -155,7 +159,10 @@ private:
         if (p.state == point_state::missing)
             p.reason = end.failure.empty() ? "has no results" : end.failure.substr(0, end.failure.find('\n'));
         if (p.state != point_state::done)
-            return fmt::format("{}: {}: {}", head, name_of(p.state), p.reason);
+            return fmt::format("{}: {}: {}{}", head, name_of(p.state), p.reason,
+                               p.kept() == 0 ? ""
+                                             : fmt::format(" {} result{} that had ended before {} kept.", p.kept(),
+                                                           p.kept() == 1 ? "" : "s", p.kept() == 1 ? "is" : "are"));
         const bool has_bar = options_.engine != "slurm" && has_progress_bar(options_.quiet);
         if (options_.quiet || has_bar)
             return "";
@@ -223,6 +230,11 @@ void print_states(const sweep_report& report, const std::string& dir)
          {point_state::wrong, point_state::failed, point_state::refused, point_state::missing})
         if (const std::size_t n = report.count(state); n > 0)
             text += fmt::format(", {} {} {}", n, n == 1 ? "is" : "are", name_of(state));
+    std::size_t kept = 0;
+    for (const swept_point& p : report.points)
+        kept += p.kept();
+    if (kept > 0)
+        text += fmt::format("; of failed ones {} result{} {} kept", kept, kept == 1 ? "" : "s", kept == 1 ? "is" : "are");
     fmt::print("{:<17}{}\n{:<17}{}/sweep.csv\n{:<17}{}/sweep.html\n", "Points", text, "Table", dir, "Page", dir);
 }
 

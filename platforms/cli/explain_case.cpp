@@ -29,6 +29,13 @@ std::string name_of_row(const stored_row& r)
                        r.group.empty() ? "" : ", ", r.group);
 }
 
+/// But for the group.
+bool is_row_of(const stored_row& row, const collective_case& c)
+{
+    return row.op == name_of(c.op) && row.algorithm == name_of(c.algo) && row.type == name_of(c.type) &&
+           row.redop == name_of(c.redop) && row.size_bytes == c.size_bytes;
+}
+
 /// The cases that can be explained, for people: numbers and names, the first twelve.
 std::string listed(const std::vector<stored_row>& rows)
 {
@@ -98,9 +105,11 @@ void erase_unused(nlohmann::json& section, const config_field& described)
 
 explained_case::explained_case(const std::string& file, const std::string& wanted) : results_(read_results(file))
 {
-    if (!results_.failure.empty())
-        throw user_error(fmt::format("{}: the run did not end: {} Run it again, or explain a run that has ended.", file,
-                                     results_.failure.substr(0, results_.failure.find('\n'))));
+    if (!results_.failure.empty()) {
+        find_unfinished();
+        if (results_.rows.empty())
+            throw user_error(failure_text() + "No collective had ended, so that none can be explained. Run it again.");
+    }
     if (std::none_of(results_.rows.begin(), results_.rows.end(),
                      [](const stored_row& r) { return r.size_bytes.has_value(); }))
         throw user_error(
@@ -109,6 +118,49 @@ explained_case::explained_case(const std::string& file, const std::string& wante
     workload_ = "workload=[" + entry().dump() + "]";
     if (const loaded_platform loaded = machine(); loaded.platform)
         erase_unused(results_.config, loaded.platform->resolved());
+}
+
+/// Leaves the rows of collectives that had ended. Of the last one, single groups may have: they are no case.
+void explained_case::find_unfinished()
+{
+    const loaded_platform loaded = read({});
+    if (!loaded.platform)
+        return; // entry() tells
+    std::vector<collective_case> cases;
+    for (const collective_spec& spec : loaded.platform->run().workload) {
+        const std::vector<collective_case> of_entry = spec.cases();
+        cases.insert(cases.end(), of_entry.begin(), of_entry.end());
+    }
+    std::vector<stored_row>& rows = results_.rows;
+    std::size_t ended = 0;
+    const auto is_whole = [&](std::size_t i) {
+        return !results_.failed || !is_row_of(*results_.failed, cases[i]) ||
+               rows[i].group == fmt::format("{}", fmt::join(cases[i].groups, "; "));
+    };
+    while (ended < rows.size() && ended < cases.size() && is_row_of(rows[ended], cases[ended]) && is_whole(ended))
+        ++ended;
+    rows.resize(ended);
+    for (std::size_t i = ended; i < cases.size(); ++i)
+        unfinished_.push_back(fmt::format("{}:{}:{}  {} {}", name_of(cases[i].op), name_of(cases[i].algo),
+                                          size_text(cases[i].size_bytes), name_of(cases[i].type),
+                                          name_of(cases[i].redop)));
+}
+
+std::string explained_case::failure_text() const
+{
+    constexpr std::size_t k_shown = 12;
+    if (results_.failure.empty())
+        return "";
+    std::string text = fmt::format("{}: the run did not end: {}\n", results_.file,
+                                   results_.failure.substr(0, results_.failure.find('\n')));
+    if (!unfinished_.empty())
+        text += fmt::format("{} of its {} collectives had not ended:\n", unfinished_.size(),
+                            results_.rows.size() + unfinished_.size());
+    for (std::size_t i = 0; i < unfinished_.size() && i < k_shown; ++i)
+        text += fmt::format("  {:>3}  {}\n", results_.rows.size() + i, unfinished_[i]);
+    if (unfinished_.size() > k_shown)
+        text += fmt::format("  and {} more\n", unfinished_.size() - k_shown);
+    return text;
 }
 
 std::size_t explained_case::find(const std::string& wanted) const
@@ -127,6 +179,9 @@ std::size_t explained_case::find(const std::string& wanted) const
     if (const std::optional<std::uint64_t> number = whole_number(wanted)) {
         if (*number < rows.size() && rows[*number].size_bytes)
             return static_cast<std::size_t>(*number);
+        if (*number >= rows.size() && *number - rows.size() < unfinished_.size())
+            throw user_error(fmt::format("{}--case: case {} is one of these; {} has:{}", failure_text(), *number,
+                                         results_.file, listed(rows)));
         throw user_error(fmt::format("--case: there is no case {}; {} has:{}", *number, results_.file, listed(rows)));
     }
     const std::size_t a = wanted.find(':'), b = a == std::string::npos ? a : wanted.find(':', a + 1);
@@ -145,8 +200,8 @@ std::size_t explained_case::find(const std::string& wanted) const
     if (!found.empty()) // they differ in type, operation of sums, or group
         throw user_error(fmt::format("--case: {} are {} cases; write the number of one of them: {}.", in_quotes(wanted),
                                      found.size(), fmt::join(found, ", ")));
-    throw user_error(
-        fmt::format("--case: there is no case {}; {} has:{}", in_quotes(wanted), results_.file, listed(rows)));
+    throw user_error(fmt::format("{}--case: there is no case {} that has ended; {} has:{}", failure_text(),
+                                 in_quotes(wanted), results_.file, listed(rows)));
 }
 
 loaded_platform explained_case::read(std::vector<std::string> settings) const
@@ -166,10 +221,6 @@ nlohmann::json explained_case::entry() const
             fmt::format("{}: this version cannot use its configuration:\n{}Run it again with this version.",
                         results_.file, loaded.message()));
     const std::vector<collective_spec>& specs = loaded.platform->run().workload;
-    const auto fits = [&](const collective_case& c) {
-        return row().op == name_of(c.op) && row().algorithm == name_of(c.algo) && row().type == name_of(c.type) &&
-               row().redop == name_of(c.redop) && row().size_bytes == c.size_bytes;
-    };
     // Rows stand in the order of the cases; of those that look alike it is the one at the same place.
     std::size_t alike = 0;
     for (std::size_t i = 0; i < number_; ++i) {
@@ -182,7 +233,7 @@ nlohmann::json explained_case::entry() const
     std::optional<std::size_t> found;
     for (std::size_t i = 0; i < specs.size(); ++i)
         for (const collective_case& c : specs[i].cases())
-            if (fits(c) && (!found || alike > 0)) {
+            if (is_row_of(row(), c) && (!found || alike > 0)) {
                 alike -= found ? 1 : 0;
                 found = i;
             }
@@ -205,6 +256,32 @@ loaded_platform explained_case::machine(const std::vector<std::string>& settings
     std::vector<std::string> all{workload_, "data=off"};
     all.insert(all.end(), settings.begin(), settings.end());
     return read(std::move(all));
+}
+
+std::string explained_case::other_work(const loaded_platform& changed) const
+{
+    const loaded_platform before = machine();
+    if (!before.platform || !changed.platform)
+        return "";
+    const run_config &x = before.platform->run(), &y = changed.platform->run();
+    const std::vector<collective_case> from = x.all_cases(), to = y.all_cases();
+    if (to.size() != 1 || from.size() != 1)
+        return fmt::format("{} collectives in place of one", to.size());
+    const collective_case &a = from.front(), &b = to.front();
+    const auto differs = [](const std::string& before_text, const std::string& after_text) {
+        return before_text == after_text ? "" : fmt::format("{} in place of {}", after_text, before_text);
+    };
+    const auto ranks_of = [](const loaded_platform& l, const collective_case& c) {
+        const std::string groups = fmt::format("{}", fmt::join(c.groups, "; "));
+        return fmt::format("{} ranks{}", l.platform->ranks(), groups.empty() ? "" : " in groups " + groups);
+    };
+    for (const std::string& text :
+         {differs(name_of(a.op), name_of(b.op)), differs(size_text(a.size_bytes), size_text(b.size_bytes)),
+          differs(name_of(a.type), name_of(b.type)), differs(name_of(a.redop), name_of(b.redop)),
+          differs(ranks_of(before, a), ranks_of(changed, b)), differs(fmt::format("root {}", a.root), fmt::format("root {}", b.root))})
+        if (!text.empty())
+            return text;
+    return "";
 }
 
 std::string explained_case::words() const { return name_of_row(row()); }

@@ -19,20 +19,29 @@ namespace weft::cli {
 class explained_case {
 public:
     /// The case that `wanted` names, a number as in results.json or OP:ALGORITHM:SIZE; "": the largest of the first
-    /// operation. `file`: the results. Throws user_error where the run has failed or has no such case.
+    /// operation. `file`: the results, also of a run that did not end: what had ended can be explained. Throws
+    /// user_error where there is no such case, or it had not ended.
     explained_case(const std::string& file, const std::string& wanted);
 
     /// The machine with this case alone, with data off; `settings` as of --set.
     loaded_platform machine(const std::vector<std::string>& settings = {}) const;
+    /// What the changed machine does other than this case: "8 ranks in place of 16"; "": nothing, and times compare.
+    std::string other_work(const loaded_platform& changed) const;
     const stored_row& row() const { return results_.rows[number_]; }
     std::string words() const; ///< "case 3, all_reduce ring_1d of 1 MiB int32"
+    /// Collectives of a run that did not end, in the order of `workload`.
+    const std::vector<std::string>& unfinished() const { return unfinished_; }
+    /// Why it did not, and which are missing: a sentence and a list; "": it did.
+    std::string failure_text() const;
 
 private:
+    void find_unfinished();
     std::size_t find(const std::string& wanted) const;
     nlohmann::json entry() const;
     loaded_platform read(std::vector<std::string> settings) const;
 
     stored_results results_;
+    std::vector<std::string> unfinished_;
     std::size_t number_ = 0;
     std::string workload_; ///< setting
 };

@@ -243,12 +243,20 @@ void run_capture::close()
             lost + "\n--pcap: with a smaller --pcap-limit, or fewer cables by --pcap-links, they take less room.");
 }
 
+void run_capture::give_up()
+{
+    for (cable& c : cables_)
+        if (c.file != nullptr)
+            c.file->give_up();
+}
+
 std::string run_capture::summary() const
 {
     if (packets_ + left_out_ == 0)
         return filtered_ != 0 ? fmt::format("no packets: the filter shows none of {}", filtered_)
                               : std::string("no packets: nothing crossed a cable");
-    std::string text = fmt::format("{} file{}, {} packets", files_, files_ == 1 ? "" : "s", packets_);
+    std::string text = fmt::format("{} file{}, {} packet{}", files_, files_ == 1 ? "" : "s", packets_,
+                                   packets_ == 1 ? "" : "s");
     if (filtered_ > 0)
         text += fmt::format(" of {}", packets_ + left_out_ + filtered_);
     if (left_out_ > 0)

@@ -43,6 +43,8 @@ public:
     void check_wires();
     /// Completes the files. Throws output_lost.
     void close();
+    /// Leaves its room on a full disk to what is worth more: close() will fail.
+    void give_up();
     /// "8 files, 1204 packets", and what is not among them.
     std::string summary() const;
 

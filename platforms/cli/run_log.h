@@ -36,6 +36,8 @@ public:
 
     /// What is left behind where the program is killed; "" for a device.
     const std::string& unfinished_file() const { return file_.temporary(); }
+    /// Leaves its room on a full disk to what is worth more: close() will fail.
+    void give_up() { file_.give_up(); }
     std::uint32_t add_track(const component& owner, const std::string& name) override;
     void slice(const trace_slice& s) override;
     void mark(const trace_slice& s) override;

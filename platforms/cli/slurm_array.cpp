@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t k_most_tasks =
     1000; ///< of an array: MaxArraySize of Slurm is 1001 unless its administrator says otherwise
-constexpr int k_killed = 128 + 9;
+constexpr int k_killed = 128 + 9, k_timed_out = 124; ///< of timeout(1)
 
 struct command_end {
     int exit_code = -1;
@@ -160,7 +160,7 @@ private:
     {
         std::vector<std::string> words;
         if (options_.timeout_s != 0)
-            words = {"timeout", "--signal=KILL", std::to_string(options_.timeout_s)};
+            words = {"timeout", "--kill-after=20", std::to_string(options_.timeout_s)}; // as run_program()
         words.push_back(quoted_for_shell(fs::read_symlink("/proc/self/exe").string()));
         for (const std::string& word : work_.command_of(points_[i]))
             words.push_back(quoted_for_shell(word));
@@ -176,7 +176,7 @@ private:
         std::string code = text_of_file(end_of(i));
         code.erase(std::min(code.find('\n'), code.size()));
         const int ended_with = static_cast<int>(whole_number(code).value_or(1));
-        if (ended_with == k_killed && options_.timeout_s != 0)
+        if ((ended_with == k_killed || ended_with == k_timed_out) && options_.timeout_s != 0)
             r.failure = fmt::format("did not end in {} s of host time", options_.timeout_s);
         else if (ended_with > 128)
             r.failure = fmt::format("crashed with signal {}", ended_with - 128);

@@ -7,17 +7,12 @@
 #include "platforms/report/previous_results.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
-#include <fcntl.h>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <fstream>
 #include <iterator>
 #include <set>
-#include <sys/file.h>
-#include <unistd.h>
 
 namespace weft::cli {
 
@@ -29,6 +24,12 @@ constexpr int k_format = 1;
 
 nlohmann::json json_of(const std::string& file)
 {
+    std::error_code error;
+    const auto kind = fs::status(file, error).type();
+    if (kind != fs::file_type::regular && kind != fs::file_type::not_found)
+        throw user_error(fmt::format(
+            "{}: is no regular file, and the sweep keeps there what a point is. Move it away, or take another folder with --out.",
+            file));
     std::ifstream in(file, std::ios::binary);
     const std::string text(std::istreambuf_iterator<char>(in), {});
     return nlohmann::json::parse(text, nullptr, false);
@@ -54,30 +55,14 @@ std::string reason_in(const program_result& end)
     return first.empty() ? fmt::format("ended with exit code {}", end.exit_code) : first;
 }
 
-bool is_full(const std::string& text)
-{
-    return text.find(std::strerror(ENOSPC)) != std::string::npos ||
-           text.find(std::strerror(EDQUOT)) != std::string::npos;
-}
-
 } // namespace
 
-sweep_folder::sweep_folder(std::string dir, const sweep_plan& plan) : dir_(std::move(dir)), plan_(plan)
+sweep_folder::sweep_folder(std::string dir, const sweep_plan& plan)
+    : dir_(std::move(dir)), plan_(plan), lock_(dir_)
 {
     prepare_output_dir(dir_);
     prepare_output_dir(dir_ + "/points");
-    lock_ = open(dir_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (lock_ >= 0 && flock(lock_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-        close(lock_);
-        throw user_error(fmt::format(
-            "{}: another `weft sweep` works in this folder; wait for its end, or take another one with --out.", dir_));
-    }
-}
-
-sweep_folder::~sweep_folder()
-{
-    if (lock_ >= 0)
-        close(lock_);
+    lock_.take();
 }
 
 std::string sweep_folder::dir_of(std::size_t point) const { return dir_ + "/" + plan_.points[point].folder; }
@@ -133,7 +118,7 @@ void sweep_folder::prepare(std::size_t point) const
 void sweep_folder::conclude(std::size_t point, const program_result& end) const
 {
     const std::string dir = dir_of(point);
-    if (end.exit_code != 0 && is_full(end.text))
+    if (end.exit_code != 0 && is_full_disk(end.text))
         throw output_lost(reason_in(end));
     write_file_atomically(dir + "/log.txt", end.text);
     if (end.exit_code != 0)
@@ -154,8 +139,16 @@ swept_point sweep_folder::read(std::size_t point) const
     }
     const std::string dir = dir_of(point);
     const nlohmann::json noted = json_of(dir + "/point.json");
-    if (!noted.is_object() || noted.value("identity", nlohmann::json()) != planned.identity)
+    const auto is = [&](const char* key, const nlohmann::json& value) {
+        return noted.value(key, nlohmann::json()) == value;
+    };
+    if (!noted.is_object() || !is("identity", planned.identity))
         return p;
+    if (!is("name", planned.name) || !is("settings", planned.source.overrides)) {
+        p.state = point_state::failed;
+        p.reason = "point.json was changed after the sweep had written it";
+        return p;
+    }
     const nlohmann::json reason = noted.value("reason", nlohmann::json());
     if (reason.is_string() && !reason.get<std::string>().empty()) {
         p.state = point_state::failed;
@@ -168,13 +161,21 @@ swept_point sweep_folder::read(std::size_t point) const
             p.reason = "ran with another configuration: the platform file has changed since";
             return p;
         }
+        p.host_seconds = r.host_seconds;
+        if (r.changed) {
+            p.state = point_state::failed;
+            p.reason = "results.json was changed after the run had written it";
+            return p;
+        }
         if (!r.failure.empty()) {
             p.state = point_state::failed;
-            p.reason = r.failure.substr(0, r.failure.find('\n'));
+            // A run that the sweep has stopped does not know why.
+            if (p.reason.empty() || r.failure.rfind("interrupted by ", 0) != 0)
+                p.reason = r.failure.substr(0, r.failure.find('\n'));
+            p.rows = std::move(r.rows);
             return p;
         }
         p.digest = r.digest;
-        p.host_seconds = r.host_seconds;
         p.reason = r.wrong_text();
         p.state = p.reason.empty() ? point_state::done : point_state::wrong;
         p.rows = std::move(r.rows);

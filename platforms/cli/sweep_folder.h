@@ -11,6 +11,7 @@
 
 #include "platforms/cli/sweep_plan.h"
 #include "platforms/firmware_bench/program_run.h"
+#include "platforms/report/folder_lock.h"
 #include "platforms/sweep/sweep_report.h"
 
 #include <string>
@@ -22,7 +23,6 @@ class sweep_folder {
 public:
     /// Makes the folder. One program at a time: throws user_error when another one has it.
     sweep_folder(std::string dir, const sweep_plan& plan);
-    ~sweep_folder();
     sweep_folder(const sweep_folder&) = delete;
     sweep_folder& operator=(const sweep_folder&) = delete;
 
@@ -45,7 +45,7 @@ private:
 
     std::string dir_;
     const sweep_plan& plan_;
-    int lock_ = -1;
+    folder_lock lock_;
 };
 
 } // namespace weft::cli

@@ -38,13 +38,13 @@ void write_all(int to, const std::string& text)
     }
 }
 
-/// A child that notes where it is (crash_place) does so, and ends by itself; every other one ends, too.
-void end_soon(pid_t child)
+/// The child gets `signal`, and as long as it is given to end by itself.
+void end_soon(pid_t child, int signal, unsigned seconds)
 {
     constexpr useconds_t k_step_us = 10'000;
-    kill(child, k_note_and_end);
-    constexpr unsigned k_steps = 100;
-    for (unsigned steps = 0; steps < k_steps; ++steps) {
+    kill(child, signal);
+    const unsigned steps_of_all = seconds * 1'000'000 / k_step_us;
+    for (unsigned steps = 0; steps < steps_of_all && !stop_requested(); ++steps) {
         siginfo_t state{};
         if (waitid(P_PID, static_cast<id_t>(child), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == child)
             return;
@@ -66,8 +66,18 @@ bool ended_by_stop(int status)
     return stop_requested();
 }
 
+/// How a child that takes too long is asked to end.
+struct child_end {
+    int signal;
+    unsigned seconds; ///< that it is given
+};
+/// One that notes where it is (crash_place) does so; every other one ends, too.
+constexpr child_end k_end_of_work{k_note_and_end, 1};
+/// `weft run` saves what it has finished, which takes long for a large machine.
+constexpr child_end k_end_of_program{SIGTERM, 20};
+
 /// `body` in a child: it gets the end of a pipe to write to and returns the exit code. Else as run_isolated().
-program_result in_child(const std::function<int(int pipe_end)>& body, unsigned seconds)
+program_result in_child(const std::function<int(int pipe_end)>& body, unsigned seconds, child_end how)
 {
     // One start at a time: a child that another thread forked here would keep the end that this child writes to open.
     static std::mutex starts;
@@ -109,7 +119,7 @@ program_result in_child(const std::function<int(int pipe_end)>& body, unsigned s
             continue;
         if (ready == 0) {
             in_time = false;
-            end_soon(child);
+            end_soon(child, how.signal, how.seconds);
             break;
         }
         const ssize_t n = read(ends[0], buffer, sizeof buffer);
@@ -144,7 +154,7 @@ isolated_result run_isolated(const std::function<std::string()>& work, unsigned 
         }
         return 0;
     };
-    program_result end = in_child(body, seconds);
+    program_result end = in_child(body, seconds, k_end_of_work);
     if (end.exit_code > 0)
         end.failure = "stopped: " + end.text;
     return {std::move(end.text), std::move(end.failure)};
@@ -170,7 +180,7 @@ program_result run_program(const std::vector<std::string>& arguments, unsigned s
         execv("/proc/self/exe", argv.data());
         return k_cannot_start;
     };
-    return in_child(body, seconds);
+    return in_child(body, seconds, k_end_of_program);
 }
 
 } // namespace weft

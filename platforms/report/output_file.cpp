@@ -38,6 +38,8 @@ std::string refusal(const std::string& path, const std::string& what, int error)
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, int error)
 {
+    if (error == ENOSPC || error == EDQUOT)
+        throw output_lost(refusal(path, what, error));
     throw user_error(refusal(path, what, error));
 }
 
@@ -111,6 +113,11 @@ std::string identity_of(const struct stat& status)
 
 } // namespace
 
+bool is_full_disk(const std::string& message)
+{
+    return message.find(words_of(ENOSPC)) != std::string::npos || message.find(words_of(EDQUOT)) != std::string::npos;
+}
+
 output_file::output_file(const std::string& path) : name_(path), target_(behind_links(path))
 {
     const std::optional<struct stat> status = writable_status(name_);
@@ -155,16 +162,29 @@ std::string output_file::temporary_for(const std::string& path)
     }
 }
 
+void output_file::give_up(int error)
+{
+    error_ = error;
+    if (!temporary_.empty()) // it will never have its name
+        static_cast<void>(::ftruncate(::fileno(file_), 0) == 0);
+}
+
+void output_file::give_up()
+{
+    if (error_ == 0)
+        give_up(ENOSPC);
+}
+
 void output_file::write(std::string_view content)
 {
     if (error_ == 0 && std::fwrite(content.data(), 1, content.size(), file_) != content.size())
-        error_ = errno;
+        give_up(errno);
 }
 
 int output_file::flush()
 {
-    if (std::fflush(file_) != 0 && error_ == 0)
-        error_ = errno;
+    if (error_ == 0 && std::fflush(file_) != 0)
+        give_up(errno);
     return error_;
 }
 
@@ -181,8 +201,11 @@ void output_file::commit()
     std::FILE* const file = file_;
     file_ = nullptr;
     note(std::fclose(file) == 0);
-    if (error_ != 0)
+    if (error_ != 0) {
+        if (!temporary_.empty())
+            ::unlink(temporary_.c_str());
         throw output_lost(refusal(name_, "cannot be written", error_));
+    }
     if (temporary_.empty())
         return;
     if (::rename(temporary_.c_str(), target_.c_str()) != 0)

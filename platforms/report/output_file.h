@@ -19,11 +19,15 @@
 
 namespace weft {
 
-/// An output that cannot be written completely, after the work is done: exit code 1, not 2.
+/// An output that cannot be written completely after the work is done, or at all because the disk is full: exit code 1,
+/// not 2.
 class output_lost : public user_error {
 public:
     using user_error::user_error;
 };
+
+/// Whether a message of this file tells of a full disk or quota.
+bool is_full_disk(const std::string& message);
 
 /// One file. write() as often as needed, then commit(); without commit() a regular file stays as it was.
 class output_file {
@@ -34,8 +38,11 @@ public:
     output_file& operator=(const output_file&) = delete;
     ~output_file();
 
-    /// Never throws: the first failure is kept, and what follows it is dropped.
+    /// Never throws: the first failure is kept, and what follows it is dropped. Then a regular file holds no disk space
+    /// any more: other outputs may need it.
     void write(std::string_view content);
+    /// Makes room for others on a full disk: commit() will fail with that.
+    void give_up();
     /// Hands on what is buffered; errno of the first failure so far, 0: none.
     int flush();
     /// What temporary() will be for this name; "" when it is written straight to, or cannot be told.
@@ -51,6 +58,8 @@ private:
     std::string temporary_; ///< beside the target; "" when it is written straight to
     std::FILE* file_ = nullptr;
     int error_ = 0; ///< errno of the first failure
+
+    void give_up(int error);
 };
 
 /// What an output may be.
@@ -93,6 +102,8 @@ public:
     /// Before prepare_output_dir().
     explicit made_folders(const std::string& dir);
     ~made_folders();
+    /// Another program uses them, too.
+    void keep() { missing_.clear(); }
     made_folders(const made_folders&) = delete;
     made_folders& operator=(const made_folders&) = delete;
 

@@ -21,6 +21,7 @@ public:
     ~earlier_files();
     earlier_files(const earlier_files&) = delete;
     earlier_files& operator=(const earlier_files&) = delete;
+    const std::vector<std::string>& moved() const { return moved_; }
     void are_replaced() { moved_.clear(); }
 
 private:

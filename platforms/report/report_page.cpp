@@ -3,6 +3,7 @@
 #include "platforms/report/report_page.h"
 
 #include "platforms/report/page_files.h"
+#include "platforms/report/results_file.h"
 #include "tlm/check.h"
 
 #include <cstdlib>
@@ -114,6 +115,14 @@ std::string report_page_of(const std::string& dir, const std::string& published,
     if (activity["digest"] != results["digest"])
         throw user_error(fmt::format("{}/{}: belongs to a run with digest {}, and results.json to one with {}. {}", dir,
                                      k_activity_file, activity["digest"].dump(), results["digest"].dump(), run_again));
+    for (const auto& [name, file] : {std::pair{"results.json", &results}, {k_activity_file, &activity}})
+        if (is_changed(*file))
+            throw user_error(fmt::format(
+                "{}/{}: is not what the run has written: it was changed since, or is of another version. {}", dir, name,
+                run_again));
+    if (activity.value(k_results_checksum, "") != results[k_checksum])
+        throw user_error(fmt::format("{}/{}: belongs to another run than results.json. {}", dir, k_activity_file,
+                                     run_again));
     const json page_of_validation =
         published.empty() ? json() : read_json(published, "It is written by: weft validate PLATFORM --json FILE.");
     return report_page(results, activity, page_of_validation, library);

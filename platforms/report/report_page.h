@@ -16,6 +16,8 @@ namespace weft {
 /// Files that a run with --report leaves in its folder.
 inline constexpr const char* k_activity_file = "activity.json";
 inline constexpr const char* k_report_file = "report.html";
+/// Key of activity.json: the checksum of the results.json that it belongs to.
+inline constexpr const char* k_results_checksum = "results_checksum";
 
 /// Chart.js of Debian's libjs-chart.js, or the file that the environment names in WEFT_CHART_JS. Throws user_error
 /// where there is none.

@@ -23,7 +23,9 @@ const std::vector<std::string>& csv_result_headings()
 {
     static const std::vector<std::string> headings{"op",           "algorithm",   "group",     "type",
                                                    "redop",        "size (B)",    "time (us)", "algbw (GB/s)",
-                                                   "busbw (GB/s)", "bound share", "bound by",  "wrong"};
+                                                   "busbw (GB/s)", "bound share", "bound by",  "wrong",
+                                                   "limited by",   "repeats",     "min (us)",  "max (us)",
+                                                   "deviation (us)"};
     return headings;
 }
 
@@ -38,6 +40,10 @@ std::vector<std::string> csv_result(const stored_row& row)
         fields.push_back(csv_number(figure));
     fields.push_back(csv_field(row.bound_by));
     fields.push_back(row.wrong ? std::to_string(*row.wrong) : "");
+    fields.push_back(csv_field(row.limited_by));
+    fields.push_back(row.repeats ? std::to_string(*row.repeats) : "");
+    for (const std::optional<double>& figure : {row.least_us, row.most_us, row.deviation_us})
+        fields.push_back(csv_number(figure));
     return fields;
 }
 

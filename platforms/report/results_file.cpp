@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/report/results_file.h"
 
+#include "platforms/workload/digest.h" // the class alone: that library uses this one
 #include "tlm/check.h"
 
 #include <cerrno>
@@ -48,6 +49,13 @@ stored_row row_of(const nlohmann::json& j)
     row.bound_share = number_of(j, "bound_share");
     row.bound_by = text_of(j, "bound_by");
     row.wrong = count_of(j, "wrong");
+    row.limited_by = text_of(j, "limited_by");
+    if (const auto repeats = j.find("repeats"); repeats != j.end() && repeats->is_object()) {
+        row.repeats = count_of(*repeats, "count");
+        row.least_us = number_of(*repeats, "min_us");
+        row.most_us = number_of(*repeats, "max_us");
+        row.deviation_us = number_of(*repeats, "standard_deviation_us");
+    }
     return row;
 }
 
@@ -106,6 +114,32 @@ void add_hosts(const nlohmann::json& host, stored_results& r)
 
 } // namespace
 
+std::string checksum_of(const nlohmann::json& j)
+{
+    digest64 digest;
+    const auto add = [&](const std::string& name, const nlohmann::json& value) {
+        const std::string text = name + "\n" + value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+        digest.update(text.data(), text.size());
+    };
+    const auto is_of_host = [](const std::string& name) {
+        return name == "host_seconds" || name == "packet_hops_per_cpu_s" || name.rfind("run.host_", 0) == 0;
+    };
+    for (const auto& [key, value] : j.items()) {
+        if (key == k_checksum || is_of_host(key))
+            continue;
+        if (key != "stats" || !value.is_array()) {
+            add(key, value);
+            continue;
+        }
+        for (const nlohmann::json& stat : value)
+            if (!stat.is_object() || !is_of_host(text_of(stat, "name")))
+                add(key, stat);
+    }
+    return fmt::format("{:016x}", digest.value());
+}
+
+bool is_changed(const nlohmann::json& j) { return text_of(j, k_checksum) != checksum_of(j); }
+
 std::uint64_t stored_results::wrong() const
 {
     std::uint64_t all = 0;
@@ -149,6 +183,8 @@ stored_results results_of(const nlohmann::json& j, const std::string& file)
         r.version = text_of(j, "version");
         r.digest = text_of(j, "digest");
         r.failure = text_of(j, "failure");
+        r.checksum = text_of(j, k_checksum);
+        r.changed = is_changed(j);
         r.host_seconds = number_of(j, "host_seconds").value_or(0);
         for (const nlohmann::json& row : j.at("results"))
             r.rows.push_back(row_of(row));
@@ -156,6 +192,14 @@ stored_results results_of(const nlohmann::json& j, const std::string& file)
             add_steps(j.at("training_step"), r.rows);
         if (j.contains("host"))
             add_hosts(j.at("host"), r);
+        if (const auto failed = j.find("failed_case"); failed != j.end() && failed->is_object()) {
+            r.failed.emplace();
+            r.failed->op = text_of(*failed, "op");
+            r.failed->algorithm = text_of(*failed, "algorithm");
+            r.failed->type = text_of(*failed, "type");
+            r.failed->redop = text_of(*failed, "redop");
+            r.failed->size_bytes = count_of(*failed, "size_bytes");
+        }
         r.config = j.at("config");
         if (j.contains("stats"))
             for (const nlohmann::json& stat : j.at("stats"))

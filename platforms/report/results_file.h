@@ -21,6 +21,9 @@ struct stored_row {
     double time_us = 0;
     std::optional<double> algbw_GBps, busbw_GBps, bound_us, bound_share;
     std::string bound_by;
+    std::string limited_by; ///< "": not known
+    std::optional<std::uint64_t> repeats;                   ///< none: run once
+    std::optional<double> least_us, most_us, deviation_us; ///< of repeats, whose mean is time_us
     std::optional<std::uint64_t> wrong; ///< none: without data
 };
 
@@ -33,6 +36,9 @@ struct stored_stat {
 struct stored_results {
     std::string file; ///< where it was read
     std::string version, digest, failure;
+    std::string checksum; ///< as the file has it; "": it has none
+    bool changed = false; ///< since the run had written it
+    std::optional<stored_row> failed; ///< the collective at which a run that failed stopped; it has no time
     double host_seconds = 0;
     std::vector<stored_row> rows;
     nlohmann::json config; ///< resolved
@@ -45,6 +51,13 @@ struct stored_results {
     /// "3 wrong elements, 8 wrong bytes of checkpoints and host traffic"; "": nothing is wrong.
     std::string wrong_text() const;
 };
+
+/// 16 hexadecimal digits over all that does not depend on the host, whatever the order of keys and the layout of the
+/// file. results.json and activity.json hold their own in the key k_checksum, which does not count.
+std::string checksum_of(const nlohmann::json& j);
+inline constexpr const char* k_checksum = "checksum";
+/// Whether this is not what the run has written: its checksum is missing or another one.
+bool is_changed(const nlohmann::json& j);
 
 /// Throws user_error: no such file, no JSON, not of a run.
 stored_results read_results(const std::string& file);

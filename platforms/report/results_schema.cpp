@@ -243,7 +243,8 @@ nlohmann::ordered_json results_schema()
          {"failure", text("Why the run stopped early; empty when it completed")},
          {"failed_case", or_null(object(failed, "The collective at which it stopped; null: none"))},
          {"warnings", list(text("A sentence"), "What the run and the reading of the file had to say")},
-         {"stats", list(stat, "Sums over the machine")}},
+         {"stats", list(stat, "Sums over the machine")},
+         {"checksum", text("16 hexadecimal digits over all other keys but those of the host: tells a file that was changed")}},
         "Written by every run, also by one that fails. Times of the simulated machine are exact; those of the host carry host in their names.");
     for (const auto& [key, value] : all.items())
         schema[key] = value;

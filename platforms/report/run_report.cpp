@@ -5,6 +5,7 @@
 #include "platforms/report/results_schema.h"
 
 #include "platforms/report/columns.h"
+#include "platforms/report/results_file.h"
 #include "tlm/check.h"
 #include "tlm/units.h"
 
@@ -652,6 +653,7 @@ nlohmann::ordered_json to_json(const run_report& r)
     }
     for (const auto& stat : r.stats)
         add(stat);
+    j[k_checksum] = checksum_of(j);
     return j;
 }
 

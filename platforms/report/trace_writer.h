@@ -34,6 +34,8 @@ public:
 
     /// What is left behind where the program is killed; "" for a device.
     const std::string& unfinished_file() const { return file_.temporary(); }
+    /// Leaves its room on a full disk to what is worth more: close() will fail.
+    void give_up() { file_.give_up(); }
     void name_process(std::uint32_t process, const std::string& name);
     /// A track of the process, below those it has; it appears with its first slice. Returns its number.
     std::uint32_t add_track(std::uint32_t process, const std::string& name);

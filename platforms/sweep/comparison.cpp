@@ -80,6 +80,8 @@ public:
         out_.version_b = b_.version;
         out_.digest_a = a_.digest;
         out_.digest_b = b_.digest;
+        note("A", a_);
+        note("B", b_);
         out_.config = compare_configs(a_.config, b_.config);
         add_text("failure", a_.failure, b_.failure);
         rows();
@@ -94,6 +96,16 @@ public:
     }
 
 private:
+    void note(const char* which, const stored_results& r)
+    {
+        if (!r.failure.empty())
+            out_.notes.push_back(fmt::format("{}: the run did not end, and has only what had ended before: {}", which,
+                                             r.failure.substr(0, r.failure.find('\n'))));
+        if (r.changed)
+            out_.notes.push_back(fmt::format("{}: {} is not what its run has written: it was changed since, or is of "
+                                             "another version.",
+                                             which, r.file));
+    }
     void add_text(const std::string& key, const std::string& a, const std::string& b)
     {
         if (a != b)
@@ -170,6 +182,7 @@ private:
 
 struct sweep_point_folder {
     std::string folder;
+    std::string reason; ///< of a point that has failed
     bool has_results = false;
 };
 
@@ -181,12 +194,16 @@ std::optional<std::map<std::string, sweep_point_folder>> points_of(const std::st
         return std::nullopt;
     std::map<std::string, sweep_point_folder> all;
     for (const auto& entry : fs::directory_iterator(folder + "/points", error)) {
+        if (!fs::is_regular_file(entry.path() / "point.json", error))
+            continue;
         std::ifstream in(entry.path() / "point.json", std::ios::binary);
         const std::string text(std::istreambuf_iterator<char>(in), {});
         const json point = json::parse(text, nullptr, false);
         if (!point.is_object() || !point.contains("name") || !point["name"].is_string())
             continue;
+        const auto reason = point.find("reason");
         all[point["name"].get<std::string>()] = {entry.path().string(),
+                                                 reason != point.end() && reason->is_string() ? reason->get<std::string>() : "",
                                                  fs::exists(entry.path() / "results.json", error)};
     }
     return all.empty() ? std::nullopt : std::optional(all);
@@ -200,6 +217,10 @@ std::string results_of(const std::string& path)
     if (!fs::is_directory(path, error))
         return path;
     const std::string file = (fs::path(path) / "results.json").string();
+    if (!fs::exists(file, error) && fs::exists(fs::path(path) / "results.previous.json", error))
+        throw user_error(fmt::format(
+            "{0}: has no results.json: a run works there, or was killed. Those of the run before are {0}/results.previous.json.",
+            path));
     if (!fs::exists(file, error))
         throw user_error(fmt::format(
             "{}: has no results.json and no points of a sweep; give the --out folder of `weft run` or `weft sweep`.",
@@ -270,7 +291,11 @@ comparisons compare_paths(const std::string& a, const std::string& b, double tol
         }
         all.pairs.push_back(compare(read_results(x.folder + "/results.json"),
                                     read_results(y->second.folder + "/results.json"), tolerance));
-        all.pairs.back().name = name;
+        comparison& pair = all.pairs.back();
+        pair.name = name;
+        for (const auto& [which, point] : {std::pair{"A", &x}, {"B", &y->second}})
+            if (pair.notes.empty() && !point->reason.empty())
+                pair.notes.push_back(fmt::format("{}: the sweep notes that it failed: {}", which, point->reason));
     }
     for (const auto& [name, y] : *points_b) {
         const auto x = points_a->find(name);

@@ -30,6 +30,7 @@ struct compared_text {
 
 struct comparison {
     std::string name; ///< of the point of a sweep; "": of the whole
+    std::vector<std::string> notes; ///< why one of them may be no whole answer: a sentence each
     std::string version_a, version_b;
     std::string digest_a, digest_b;
     std::vector<compared_text> config;       ///< in the order of the keys

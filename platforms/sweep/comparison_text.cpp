@@ -97,6 +97,8 @@ void print_pair(std::ostream& out, const comparison& c, double tolerance)
         out << "## " << c.name << "\n";
     if (c.version_a != c.version_b)
         out << "# versions: A " << c.version_a << ", B " << c.version_b << "\n";
+    for (const std::string& note : c.notes)
+        out << "# note: " << note << "\n";
     for (table lines : tables_of(c)) {
         std::size_t left_out = 0;
         if (lines.front().front() == "statistic" && lines.size() > k_stats_shown + 1) {
@@ -139,9 +141,9 @@ std::string to_text(const comparisons& all)
     for (const comparison& c : all.pairs) {
         same += c.same() ? 1 : 0;
         // Of many points only those that differ.
-        if (all.pairs.size() == 1 || !c.same())
+        if (all.pairs.size() == 1 || !c.same() || !c.notes.empty())
             print_pair(out, c, all.tolerance);
-        if (all.pairs.size() > 1 && !c.same())
+        if (all.pairs.size() > 1 && (!c.same() || !c.notes.empty()))
             out << "\n";
     }
     for (const std::string& name : all.only_a)
@@ -169,6 +171,8 @@ std::string to_csv(const comparisons& all)
                 line(kind, f.name, fmt::format("{}", f.a), fmt::format("{}", f.b), f.unit,
                      fmt::format("{:.6g}", f.difference()));
         };
+        for (const std::string& note : c.notes)
+            line("note", note, "", "", "", "");
         for (const compared_text& t : c.outcomes)
             line("outcome", t.key, t.a, t.b, "", "");
         figure_lines("result", c.beyond);
@@ -200,6 +204,8 @@ std::string to_page(const comparisons& all)
         out += fmt::format("<p>{}</p>\n", escaped(verdict_of(c, all.tolerance)));
         if (c.version_a != c.version_b)
             out += fmt::format("<p>Versions: A {}, B {}.</p>\n", escaped(c.version_a), escaped(c.version_b));
+        for (const std::string& note : c.notes)
+            out += fmt::format("<p class=\"bad\">{}</p>\n", escaped(note));
         for (const table& lines : tables_of(c))
             out += html_table(lines) + "<br>\n";
     }

@@ -321,7 +321,8 @@ std::string points_of(const sweep_report& report)
                                                                           : csv_cell(report.columns[c], p.cells[c])));
         out += fmt::format(
             "<td{}>{}</td><td class=\"n\">{}</td><td>{}</td><td><a href=\"{}\">{}</a></td><td class=\"wide\">{}</td></tr>\n",
-            p.state == point_state::done ? "" : " class=\"bad\"", name_of(p.state), p.rows.size(), escaped(p.digest),
+            p.state == point_state::done ? "" : " class=\"bad\"", name_of(p.state),
+            p.kept() > 0 ? fmt::format("{} {}", p.kept(), k_kept) : std::to_string(p.rows.size()), escaped(p.digest),
             escaped(p.folder), escaped(p.folder), escaped(p.reason));
     }
     return out + "</table></div>\n";
@@ -356,6 +357,12 @@ std::string to_page(const sweep_report& report, const sweep_panels& panels)
         if (const std::size_t n = report.count(state); n > 0)
             out += fmt::format("<p class=\"bad\">{} point{} {}: see the table of points.</p>\n", n, n == 1 ? "" : "s",
                                name_of(state));
+    std::size_t kept = 0;
+    for (const swept_point& p : report.points)
+        kept += p.kept();
+    if (kept > 0)
+        out += fmt::format("<p class=\"bad\">{} result{} of points that failed later {} drawn with the others.</p>\n",
+                           kept, kept == 1 ? "" : "s", kept == 1 ? "is" : "are");
     out += panels.panels.empty() ? "<p>No point has a result.</p>\n" : figures_of(report, panels) + winners_of(panels);
     return out + points_of(report) + "</body>\n</html>\n";
 }

@@ -137,8 +137,30 @@ std::string place_text(const placed_results& results, const placed_result& r, co
 
 std::uint64_t ps_of(const stored_row& row) { return static_cast<std::uint64_t>(std::llround(row.time_us * 1e6)); }
 
+/// Whether lines stand for different work at one value of x.
+bool is_unlike(const sweep_panel& panel)
+{
+    for (std::size_t i = 0; !panel.rows.empty() && i < panel.rows.front().size(); ++i) {
+        const stored_row* first = nullptr;
+        for (const auto& line : panel.rows) {
+            const stored_row* const row = line[i];
+            if (row == nullptr)
+                continue;
+            first = first == nullptr ? row : first;
+            if (row->op != first->op || row->size_bytes != first->size_bytes)
+                return true;
+        }
+    }
+    return false;
+}
+
 void find_crossovers(const result_axis& x, sweep_panel& panel)
 {
+    panel.unlike = is_unlike(panel);
+    if (panel.unlike) {
+        panel.fastest.assign(x.values.size(), std::nullopt);
+        return;
+    }
     measured_curves curves;
     for (std::size_t i = 0; i < x.values.size(); ++i)
         curves.sizes.push_back(x.numeric ? *x.values[i].units : i + 1);
@@ -220,6 +242,8 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
 {
     const auto first =
         std::find_if(panel.fastest.begin(), panel.fastest.end(), [](const auto& f) { return f.has_value(); });
+    if (panel.unlike)
+        return "none: its lines are of different operations or sizes";
     if (first == panel.fastest.end())
         return "";
     std::string text = all.lines[**first];

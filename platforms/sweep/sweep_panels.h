@@ -28,6 +28,7 @@ struct sweep_panel {
     std::vector<std::vector<const stored_row*>> rows;    ///< by line, then by value of x; nullptr: no result
     std::vector<std::optional<std::size_t>> fastest;     ///< by value of x: line; none: no result
     std::vector<sweep_crossover> crossovers;
+    bool unlike = false; ///< lines differ in operation or size: none is the fastest
 };
 
 struct sweep_panels {

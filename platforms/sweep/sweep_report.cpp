@@ -143,17 +143,19 @@ std::string to_csv(const sweep_report& report)
         std::vector<std::string> point{std::to_string(i)};
         for (std::size_t c = 0; c < report.columns.size(); ++c)
             point.push_back(csv_field(csv_cell(report.columns[c], p.cells[c])));
+        std::vector<std::string> of_result = point;
+        of_result.emplace_back(p.kept() > 0 ? k_kept : name_of(p.state));
         point.emplace_back(name_of(p.state));
         const std::vector<std::string> end{p.digest, csv_field(p.folder), csv_number(p.host_seconds),
                                            csv_field(p.reason)};
         for (const stored_row& row : p.rows) {
-            std::vector<std::string> line = point;
+            std::vector<std::string> line = of_result;
             const std::vector<std::string> result = csv_result(row);
             line.insert(line.end(), result.begin(), result.end());
             line.insert(line.end(), end.begin(), end.end());
             out += fmt::format("{}\n", fmt::join(line, ","));
         }
-        if (p.rows.empty()) {
+        if (p.rows.empty() || p.kept() > 0) {
             point.resize(point.size() + csv_result_headings().size());
             point.insert(point.end(), end.begin(), end.end());
             out += fmt::format("{}\n", fmt::join(point, ","));

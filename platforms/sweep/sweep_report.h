@@ -44,8 +44,12 @@ struct swept_point {
     std::string reason; ///< of all but done
     std::string digest;
     std::optional<double> host_seconds;
-    std::vector<stored_row> rows;
+    std::vector<stored_row> rows; ///< of a point that failed: what had ended before
+
+    std::size_t kept() const { return state == point_state::failed ? rows.size() : 0; }
 };
+/// In place of a state: of a result that stands although its point failed later.
+inline constexpr const char* k_kept = "kept";
 
 struct sweep_report {
     std::string name;
@@ -72,7 +76,8 @@ std::string heading_of(const sweep_column& column);
 /// Without the unit where the heading has it.
 std::string csv_cell(const sweep_column& column, const sweep_cell& cell);
 
-/// One line for each result of each point, and one for a point without results, whose state and reason say why.
+/// One line for each result of each point, and one for a point that has not ended, whose state and reason say why;
+/// results that it had before have the state `kept`.
 std::string to_csv(const sweep_report& report);
 
 } // namespace weft

@@ -263,6 +263,8 @@ struct switchml_config {
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<switchml_config>> key_rules();
+    bool cables_draw() const; ///< lose, damage, delay or repeat frames by chance
+    bool draws() const;       ///< the seed of the run decides more than the data
     /// With what follows from other keys in its place: the values in force.
     switchml_config in_force() const;
     /// Without the RTL and its waves where no algorithm uses the switch: a warning calls these keys unused.

@@ -305,6 +305,17 @@ switchml_switch_config switchml_config::switch_in_use() const
     return used;
 }
 
+bool switchml_config::cables_draw() const
+{
+    return network.cable.impairments.any() ||
+           std::any_of(faults.cables.begin(), faults.cables.end(), [](const auto& f) { return f.impairments.any(); });
+}
+
+bool switchml_config::draws() const
+{
+    return runs_any(run, abi::by_switch) && (cables_draw() || tofino.chip.drops());
+}
+
 std::vector<key_rule<switchml_config>> switchml_config::key_rules()
 {
     using config = switchml_config;
@@ -314,11 +325,6 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
     };
     static const auto over_star = [](const config& c) {
         return runs_any(c.run, [](abi::algorithm a) { return !abi::by_switch(a); });
-    };
-    static const auto by_chance = [](const config& c) {
-        const auto& cables = c.faults.cables;
-        return c.network.cable.impairments.any() ||
-               std::any_of(cables.begin(), cables.end(), [](const auto& f) { return f.impairments.any(); });
     };
     std::vector<key_rule<config>> rules;
     add_run_rules(rules);
@@ -346,7 +352,7 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
              [](const config& c) { return by_switch(c) || by_servers(c); });
     for (const char* key : {"worker.packet_batch", "worker.transmit_hold"})
         rule(key, "for algorithms by the switch over udp", [](const config& c) { return over_udp(c); });
-    rule("network.cable.seed", "with impairments", [](const config& c) { return by_switch(c) && by_chance(c); });
+    rule("network.cable.seed", "with impairments", [](const config& c) { return by_switch(c) && c.cables_draw(); });
     rule("switch.drop_seed", "with ingress_drop or egress_drop", [](const config& c) {
         return by_switch(c) && c.tofino.chip.drops();
     });
@@ -658,6 +664,13 @@ void tell_source(config_field& section, std::initializer_list<const char*> path,
 class configured_switchml final : public configured_platform<switchml_config, switchml_routing>, public records_waves {
 public:
     void record_waves(const std::string& file) override { waves_ = file; }
+    std::string no_waves() const override
+    {
+        return runs_any(config_.run, abi::by_switch)
+                   ? ""
+                   : "no algorithm of this workload uses the aggregation pipes of a switch, so that no signal moves; switchml and "
+                     "switchml_lossless do. Leave --waves out, or set workload.0.algorithms.";
+    }
     using configured_platform::configured_platform;
     config_field resolved() const override
     {

@@ -238,7 +238,8 @@ bool collective_host::await_answers(bool recovers)
             return false;
         if (!picture.empty()) { // nothing but a timeout can happen: go there in one step
             const std::uint64_t rest_ps = interrupted_at_ps() - std::min(interrupted_at_ps(), kernel_now_ps());
-            sc_core::wait(sc_time_from_ps(std::min(config_.firmware_timeout.value(), rest_ps)), all_answered_);
+            const std::uint64_t limit_ps = bound_.limit_ps() - std::min(bound_.limit_ps(), kernel_now_ps());
+            sc_core::wait(sc_time_from_ps(std::min({config_.firmware_timeout.value(), rest_ps, limit_ps + 1})), all_answered_);
         }
         if (const std::uint64_t traffic = traffic_so_far(machine_); traffic != now_->traffic_seen) {
             now_->traffic_seen = traffic;

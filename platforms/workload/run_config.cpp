@@ -107,6 +107,12 @@ bool runs_any(const run_config& run, bool (*is)(abi::algorithm))
     return std::any_of(of_step.begin(), of_step.end(), is);
 }
 
+bool starts_at_random(const run_config& run)
+{
+    return std::any_of(run.workload.begin(), run.workload.end(),
+                       [](const collective_spec& s) { return s.repeats > 1 && s.start_skew.value() > 0; });
+}
+
 bool uses_auto(const run_config& run)
 {
     const auto has_auto = [](const collective_spec& spec) {

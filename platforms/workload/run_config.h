@@ -179,15 +179,31 @@ bool is_sound(const collective_spec& spec);
 /// Whether the workload or the training step runs an algorithm of this kind; in place of `auto` counts what it took,
 /// when that is known.
 bool runs_any(const run_config& run, bool (*is)(abi::algorithm));
+/// Whether ranks start at different, drawn times.
+bool starts_at_random(const run_config& run);
 /// Whether anything in `run` is left to the host to choose.
 bool uses_auto(const run_config& run);
 
 /// Collectives that a run makes: those of `workload`, each as often as it is repeated, and of all training steps.
 std::size_t collective_count(const run_config& config);
 
+/// Of a platform whose machine has random events from the seed of the run: draws() of its configuration.
+template <class C, class = void> struct has_draws : std::false_type {
+};
+template <class C> struct has_draws<C, std::void_t<decltype(std::declval<const C&>().draws())>> : std::true_type {
+};
+template <class C> bool uses_seed(const C& c)
+{
+    if constexpr (has_draws<C>::value)
+        if (c.draws())
+            return true;
+    return c.run.data == data_mode::checked || starts_at_random(c.run);
+}
+
 /// Rules about the keys of run_config, for the configuration of a platform that shows them as its own.
 template <class C> void add_run_rules(std::vector<key_rule<C>>& rules)
 {
+    rules.push_back({"seed", "with data: checked, start_skew, or faults by chance", &uses_seed<C>});
     for (const char* key : {"workload.N.inputs", "training_step.inputs"})
         rules.push_back({key, "with data: checked", [](const C& c) { return c.run.data == data_mode::checked; }});
     rules.push_back({"tuning", "with algorithms: [auto]", [](const C& c) { return uses_auto(c.run); }});

@@ -341,7 +341,7 @@ TEST_CASE("sweep: two programs do not share a folder and outputs do not replace 
     const int second =
         std::system(fmt::format("cd {} && {} sweep s.yaml 2> second.err", sweep.path().string(), WEFT_PROGRAM).c_str());
     CHECK(WEXITSTATUS(second) == 2);
-    CHECK_THAT(sweep.read("second.err"), Contains("out: another `weft sweep` works in this folder"));
+    CHECK_THAT(sweep.read("second.err"), Contains("out: another `weft` works in this folder"));
     sweep.signal(SIGTERM);
     CHECK(sweep.finish() == 143);
     CHECK_THAT(sweep.err(), Contains("0 of 2 points are finished"));

@@ -179,7 +179,7 @@ TEST_CASE("results.json has the promised fields", "[report]")
         keys.push_back(item.key());
     CHECK(keys == std::vector<std::string>{"schema", "version", "results", "links", "ranks", "digest", "simulated_time_ps",
                                            "host_seconds", "packet_hops", "packet_hops_per_cpu_s", "timeline_events", "config",
-                                           "failure", "failed_case", "warnings", "stats"});
+                                           "failure", "failed_case", "warnings", "stats", "checksum"});
     REQUIRE(j["results"].size() == 3);
     keys.clear();
     for (const auto& item : j["results"][0].items())
