@@ -18,6 +18,9 @@ constexpr std::uint32_t k_long_entry = 500;
 // The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many
 // links.
 constexpr std::uint32_t k_direct_batch = 8;
+// The same on rings of multi_axis: each of up to four lanes keeps a link of its own busy, which waits while another lane
+// enqueues more.
+constexpr std::uint32_t k_axis_ring_batch = 1;
 
 std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
@@ -264,8 +267,9 @@ bool engine::must_wait_for_contributions(channel& c)
                 c.blocked_by_ring = true;
                 return dma_.bus_status("DMA.HEAD");
             }
-            const bool by_links = c.now->source == run_source::axis_direct || is_of_tree(c.now->source);
-            if (batch++ == (by_links ? k_direct_batch : k_batch)) {
+            const bool by_axis_ring = c.now->source == run_source::axis_ring;
+            const bool by_links = by_axis_ring || c.now->source == run_source::axis_direct || is_of_tree(c.now->source);
+            if (batch++ == (by_axis_ring ? k_axis_ring_batch : by_links ? k_direct_batch : k_batch)) {
                 c.has_more = true;
                 return {};
             }
