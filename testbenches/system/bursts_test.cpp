@@ -9,7 +9,8 @@ using weft::testing::sweep_run;
 TEST_CASE("bursts keep their bounds at a sample of the sweep", "[bursts]")
 {
     const sweep_run sweep;
-    const int code = sweep.bursts("--sample 60 --seed 1");
+    const int code = sweep.bursts("--sample 120 --seed 1 --in-trains");
     INFO(sweep.read("stdout") << sweep.read("stderr"));
     CHECK(code == 0);
+    CHECK(weft::testing::has(sweep.read("stdout"), "0 points failed"));
 }

@@ -124,7 +124,7 @@ TEST_CASE("single packets where many send to one at once or rings cross", "[trai
     CHECK(train_of(mesh(2, 8), all_reduce(abi::algorithm::two_d, k_large)) == 1);
 }
 
-TEST_CASE("detours around what failed go in single packets, a ring does not", "[trains][fast]")
+TEST_CASE("detours around what failed go in single packets but no ring", "[trains][fast]")
 {
     train_ground g = ground({4, 8}, {buffer(2)});
     g.detours = true;
