@@ -132,14 +132,16 @@ TEST_CASE("shipped files fit the shipped schemas for tools of YAML 1.1 and are a
         const std::string again = dumped_1_1(value);
         INFO(again);
         const cli::loaded_platform second = read_text(again, file);
-        CHECK(second.message() == "");
         REQUIRE(second.platform);
-        if (file.find("superpod") != std::string::npos)
+        if (file.find("superpod") != std::string::npos) {
+            CHECK(second.message() == "");
             continue; // seconds for each
+        }
         cli::platform_source source;
         source.file = file;
         const cli::loaded_platform first = cli::read_platform(source);
         REQUIRE(first.platform);
+        CHECK(second.message().empty() == first.message().empty()); // a warning is of both
         CHECK(to_json(first.platform->resolved()) == to_json(second.platform->resolved()));
     }
     CHECK(with_boolean > 20); // else this test tests nothing
