@@ -65,7 +65,8 @@ inline constexpr std::uint32_t k_plan_around = 3635; ///< plan row_pair
 inline constexpr std::uint32_t k_plan_pair = 207;    ///< plan a lane of a whole pair
 inline constexpr std::uint32_t k_adopt = 1953;        ///< look for columns to serve
 inline constexpr std::uint32_t k_plan_donor = 834;   ///< plan for a donor and a lane: wait for it and give back
-inline constexpr std::uint32_t k_join_group = 1150; ///< check the table of a process group; take its semaphores (blocks of 4 on a board)
+/// Check the table of a process group; take its semaphores. By 4 B in blocks of 4 on a board.
+inline constexpr std::uint32_t k_join_group = 1150;
 inline constexpr std::uint32_t k_plan_tile = 3765;   ///< plan a lane of a tile
 inline constexpr std::uint32_t k_unit = 60;          ///< find the next unit of a tile or donor
 inline constexpr std::uint32_t k_look_around = 88;   ///< look whether it can be sent

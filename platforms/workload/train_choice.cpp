@@ -80,8 +80,8 @@ bool shares_ports(const train_ground& ground, const collective_case& c)
     return c.algo == abi::algorithm::mesh_tree && ground.sides.size() == 2;
 }
 
-/// Detours meet other streams at routers, and whose turn it is hangs on little: single packets themselves were 3 % faster
-/// for 32 bytes more. A ring over all ranks goes around what failed.
+/// Detours meet other streams at routers, and whose turn it is hangs on little: single packets themselves were 3 %
+/// faster for 32 bytes more. A ring over all ranks goes around what failed.
 bool takes_detours(const train_ground& ground, const collective_case& c)
 {
     return ground.detours && c.algo != abi::algorithm::ring_1d;
