@@ -282,7 +282,6 @@ protected:
     std::uint32_t lines_ = 0;
     std::string failure_;
 
-    // For blocked_on().
     /// What began at `since_ps` ends now; it worked until then. Where somebody records.
     void record_wait(std::uint64_t since_ps, const std::string& what)
     {
@@ -291,6 +290,7 @@ protected:
     }
     bool records() const { return trace_ != nullptr; }
 
+    // For blocked_on().
     activity activity_ = activity::not_started;
     bool has_firmware_ = false;
     std::uint64_t since_ps_ = 0;
@@ -330,6 +330,7 @@ private:
     bool last_access_wrote_ = false;
 
     static std::atomic<core_base*> executing_; // whose firmware the host executes
+
     void write_wait(std::uint64_t since_ps, const std::string& what);
     trace_sink* trace_ = nullptr; // nullptr: nobody records
     std::uint32_t track_ = 0;

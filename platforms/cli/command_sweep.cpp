@@ -91,7 +91,7 @@ public:
         }
         print_to_stderr("{}\n", text);
         for (const std::size_t i : to_do_)
-            if (outcomes_[i].reason.find("was changed after") != std::string::npos)
+            if (outcomes_[i].edited)
                 print_to_stderr("warning: {}/{}: {}; the point runs again.\n", folder_.dir(), outcomes_[i].folder,
                                 outcomes_[i].reason);
     }

@@ -146,6 +146,7 @@ swept_point sweep_folder::read(std::size_t point) const
         return p;
     if (!is("name", planned.name) || !is("settings", planned.source.overrides)) {
         p.state = point_state::failed;
+        p.edited = true;
         p.reason = "point.json was changed after the sweep had written it";
         return p;
     }
@@ -164,6 +165,7 @@ swept_point sweep_folder::read(std::size_t point) const
         p.host_seconds = r.host_seconds;
         if (r.changed) {
             p.state = point_state::failed;
+            p.edited = true;
             p.reason = "results.json was changed after the run had written it";
             return p;
         }

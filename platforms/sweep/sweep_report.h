@@ -42,6 +42,7 @@ struct swept_point {
     std::vector<sweep_cell> cells; ///< by column
     point_state state = point_state::missing;
     std::string reason; ///< of all but done
+    bool edited = false; ///< its files are not what was written
     std::string digest;
     std::optional<double> host_seconds;
     std::vector<stored_row> rows; ///< of a point that failed: what had ended before
