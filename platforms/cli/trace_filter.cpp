@@ -51,10 +51,7 @@ trace_filter::trace_filter(const trace_filter_texts& texts, std::uint32_t ranks,
     const std::string from = trimmed(texts.window.substr(0, dots)), until = trimmed(texts.window.substr(dots + 2));
     from_ps_ = from.empty() ? 0 : time_of(from, texts);
     until_ps_ = until.empty() ? k_end : time_of(until, texts);
-    if (from_ps_ == until_ps_)
-        throw user_error(
-            fmt::format("{}-window {}: is empty, its end is its beginning; {}", texts.option, texts.window, k_window_form));
-    if (from_ps_ > until_ps_)
+    if (from_ps_ >= until_ps_)
         throw user_error(
             fmt::format("{}-window {}: {}; {}", texts.option, texts.window,
                         from_ps_ == until_ps_ ? "ends where it begins, so nothing is in it" : "ends before it begins",

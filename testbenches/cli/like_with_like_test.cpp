@@ -151,8 +151,8 @@ TEST_CASE("options that would do nothing are refused before the run")
     refused("rack.yaml --waves w.fst", "--waves: no algorithm of this workload uses the aggregation pipes of a switch");
     refused("small.yaml --waves w.fst", "--waves: the platform tpu_v3 has no signals to draw");
     refused("small.yaml --pcap cap --pcap-limit '0 B'", "--pcap-limit 0 B: no packet fits");
-    refused("small.yaml --trace t.json --trace-window '5 us..5 us'", "--trace-window 5 us..5 us: is empty, its end is its beginning");
-    refused("small.yaml --pcap cap --pcap-window '0 us..0 us'", "--pcap-window 0 us..0 us: is empty");
+    refused("small.yaml --trace t.json --trace-window '5 us..5 us'", "--trace-window 5 us..5 us: ends where it begins");
+    refused("small.yaml --pcap cap --pcap-window '0 us..0 us'", "--pcap-window 0 us..0 us: ends where it begins");
     const shell_result one = sh.run("$weft run small.yaml --trace t.json --trace-limit 1");
     CHECK(has(one.out, "trace:   t.json (1 record, "));
 }

@@ -217,7 +217,10 @@ TEST_CASE("all files of the TPU-v3 describe one machine and no burst changes its
         CHECK(config.ici.buffer_per_vl == ici_config{}.buffer_per_vl);
         for (const config_problem& problem : config.validate()) {
             INFO(problem.message);
-            CHECK(problem.key != "burst");
+            if (config.faults.regions.empty()) // around failed chips a file may trade a bound for host time, and says so
+                CHECK(problem.key != "burst");
+            else if (problem.key == "burst")
+                CHECK(problem.level == severity::warning);
             CHECK(problem.key != "ici.buffer_per_vl");
         }
         // Three round trips of the longest link fit, not more than four.
