@@ -18,6 +18,10 @@ constexpr std::uint32_t k_long_entry = 500;
 // The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many
 // links.
 constexpr std::uint32_t k_direct_batch = 8;
+// The same on rings of multi_axis: each of up to four lanes keeps a link of its own busy, which waits while another lane
+// enqueues more.
+constexpr std::uint32_t k_axis_ring_batch = 1;
+constexpr std::uint64_t k_long_run_bytes = 32 << 10; // of shorter ones the core sets the pace
 
 std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
@@ -67,6 +71,7 @@ void engine::enter_pass(channel& c)
     c.run_over = c.counts.sends != 0; // the first one is looked for behind the doorbell, too
     c.receive_base = context_.expected[p.receive_semaphore] - p.shared_receives;
     context_.expected[p.receive_semaphore] += c.counts.receives;
+    c.batch = p.source == run_source::axis_direct || is_of_tree(p.source) ? k_direct_batch : k_batch;
     if (c.run_over && p.source == run_source::fan_out)
         load_run(c);
 }
@@ -82,6 +87,8 @@ void engine::load_run(channel& c)
         use_queue(c, c.index + c.cursor.turn); // the same for a rank always: its chunks stay in order
     else if (c.now->source == run_source::axis_direct)
         use_queue(c, c.now->first_queue + c.cursor.turn - 1u);
+    else if (c.now->source == run_source::axis_ring)
+        c.batch = c.cursor.run.count * element_bytes_ < k_long_run_bytes ? k_batch : k_axis_ring_batch;
     else if (is_of_tree(c.now->source))
         use_queue(c, c.cursor.queue);
     else if (c.now->has_queue)
@@ -264,14 +271,13 @@ bool engine::must_wait_for_contributions(channel& c)
                 c.blocked_by_ring = true;
                 return dma_.bus_status("DMA.HEAD");
             }
-            const bool by_links = c.now->source == run_source::axis_direct || is_of_tree(c.now->source);
-            if (batch++ == (by_links ? k_direct_batch : k_batch)) {
+            if (batch++ == c.batch) {
                 c.has_more = true;
                 return {};
             }
             if (abi::status s = send_chunk(c); !s.ok())
                 return s;
-            if (by_links)
+            if (c.batch != k_batch)
                 ring_doorbells(); // its link need not wait for the others' messages
         }
         const pass& p = *c.now;

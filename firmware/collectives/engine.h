@@ -44,6 +44,7 @@ struct channel {
     bool waiting = false; ///< for wait_semaphore to reach wait_count
     bool blocked_by_ring = false;
     bool has_more = false; ///< nothing: it stopped to give the others a turn
+    std::uint32_t batch = 0; ///< messages of a turn; but for k_batch each has a doorbell of its own
     std::uint32_t wait_semaphore = 0;
     std::uint32_t wait_count = 0;
     std::uint32_t wait_peer = 0;    ///< rank that is waited for
