@@ -27,7 +27,7 @@ inline constexpr std::uint32_t k_semaphores = 64; ///< of a bank
 inline constexpr std::uint32_t k_semaphore_banks = 8;
 
 inline constexpr std::uint32_t k_lanes = 4;      ///< concurrent rings of one collective
-inline constexpr std::uint32_t k_max_lanes = 6;  ///< of multi_axis
+inline constexpr std::uint32_t k_max_lanes = 8;  ///< of multi_axis
 inline constexpr std::uint32_t k_data_kinds = 4; ///< see data_kind
 
 /// What the data of a lane is for.

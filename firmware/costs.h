@@ -91,7 +91,7 @@ inline constexpr std::uint32_t k_sleep = 123;   ///< go to sleep
 inline constexpr std::uint32_t k_wake = 141;    ///< wake up and find out why
 
 // all_to_all.
-inline constexpr std::uint32_t k_direct_message = 285; ///< send a message
+inline constexpr std::uint32_t k_direct_message = 288; ///< send a message
 inline constexpr std::uint32_t k_direct_peer = 16;     ///< find the next peer by rank
 inline constexpr std::uint32_t k_diagonal_peer = 60;   ///< the same along a diagonal
 inline constexpr std::uint32_t k_diagonal_axis = 30;   ///< and for each dimension

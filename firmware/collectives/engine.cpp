@@ -305,9 +305,9 @@ abi::status engine::next_pass(channel& c)
     if (p.tells_when_entered)
         if (abi::status s = notify(c.index, p.view.predecessor, p.ready_semaphore); !s.ok())
             return s;
-    if (p.wakes_lane)
+    if (p.wakes != k_no_lane)
         for (channel& other : channels())
-            other.active = other.active || other.plan->lane == c.plan->lane;
+            other.active = other.active || other.plan->lane == p.wakes;
     return {};
 }
 

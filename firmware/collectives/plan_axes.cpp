@@ -18,6 +18,10 @@ constexpr std::uint64_t k_shortest_part_bytes = 8192, k_shortest_ring_part_bytes
 // on rings below k_shortest_ring_part_bytes two sooner than four. Calibrated on a rack and an 8x8 mesh and torus, 64
 // KiB to 4 MiB.
 constexpr std::uint64_t k_shortest_lane_part_bytes = 4096, k_shortest_ring_lane_part_bytes = 2048;
+// An all_reduce on rings goes in two halves from here on: while the first one is gathered, which touches memory twice a
+// byte, sums of the second one touch it three times, and its messages fill what the other's steps leave idle.
+// Calibrated on an 8x8 torus: 24 MiB takes 1.6 % longer in halves, 32 MiB 5.7 % less, 64 MiB 4.6 %.
+constexpr std::uint64_t k_shortest_half_part_bytes = 64 << 10;
 // From here on, two lanes take turns in direct exchanges: while one waits for the last message of a dimension, the
 // other one sends.
 constexpr std::uint64_t k_shortest_turn_bytes = 64 << 10;
@@ -167,35 +171,43 @@ void planner::plan_axes()
         const std::uint32_t messages = out_.chunks(longest);
         out_.chunk_elements = (longest + messages - 1) / messages;
     }
-    for (std::uint32_t colour = 0; colour < colours; ++colour)
-        for (std::uint32_t direction = 0; direction < directions; ++direction) {
-            // Channels have their turns by lane: where links are loaded by lines, one lane of each dimension goes
-            // before a second one.
-            const std::uint32_t lane = any_ring ? colour * directions + direction : direction * colours + colour;
-            axis_lane& a = make_axis_lane(lane, colour, direction != 0, by_rank && !in_parts);
-            make_lane(lane, by_rank ? abi::element_range{0, command_.count}
-                                    : abi::shard_of(command_.count, colours * directions, lane));
-            if (in_parts) {
-                a.parts = colours * directions;
-                a.part = lane;
-                a.run_messages = out_.chunks(shard / a.parts + 1);
-                a.in_strides = !any_ring && a.run_messages == 1;
-                a.uneven = command_.count % table_.ranks != 0;
-            } else if (!any_ring) {
-                a.run_messages = 1;
-            }
-            channel_plan& c = add_channel(lane);
-            for (std::uint32_t i = 0; reduces && i < a.levels; ++i)
-                add_axis(c, i, true, lane * semaphores + i);
-            for (std::uint32_t i = a.levels; gathers && i-- > 0;)
-                add_axis(c, i, false, lane * semaphores + (a.level[i].direct ? levels : 0) + i);
-            if (to_root)
-                add_gather_to_root(c, lane * semaphores + levels);
-            std::uint32_t steps = 0;
-            for (std::uint32_t i = 0; i < a.levels; ++i)
-                steps += a.level[i].direct ? 1 : a.level[i].size - 1;
-            out_.steps = steps * (by_rank ? 1 : 2);
+    const std::uint32_t ways = colours * directions;
+    const bool in_halves = !by_rank && !to_root && any_ring && 2 * ways <= most_lanes &&
+                           shard / (2 * ways) * element_bytes >= k_shortest_half_part_bytes;
+    const std::uint32_t lanes = in_halves ? 2 * ways : ways;
+    for (std::uint32_t i = 0; i < lanes; ++i) {
+        const std::uint32_t half = i / ways, colour = i % ways / directions, direction = i % directions;
+        // Channels have their turns by lane: where links are loaded by lines, one lane of each dimension goes
+        // before a second one.
+        const std::uint32_t lane =
+            half * ways + (any_ring ? colour * directions + direction : direction * colours + colour);
+        axis_lane& a = make_axis_lane(lane, colour, direction != 0, by_rank && !in_parts);
+        make_lane(lane, by_rank ? abi::element_range{0, command_.count}
+                                : abi::shard_of(command_.count, lanes, lane));
+        if (in_parts) {
+            a.parts = colours * directions;
+            a.part = lane;
+            a.run_messages = out_.chunks(shard / a.parts + 1);
+            a.in_strides = !any_ring && a.run_messages == 1;
+            a.uneven = command_.count % table_.ranks != 0;
+        } else if (!any_ring) {
+            a.run_messages = 1;
         }
+        channel_plan& c = add_channel(lane);
+        c.sleeps = half != 0;
+        for (std::uint32_t k = 0; reduces && k < a.levels; ++k)
+            add_axis(c, k, true, lane * semaphores + k);
+        for (std::uint32_t k = a.levels; gathers && k-- > 0;)
+            add_axis(c, k, false, lane * semaphores + (a.level[k].direct ? levels : 0) + k);
+        if (in_halves && half == 0)
+            c.passes[1].wakes = static_cast<std::uint8_t>(lane + ways);
+        if (to_root)
+            add_gather_to_root(c, lane * semaphores + levels);
+        std::uint32_t steps = 0;
+        for (std::uint32_t k = 0; k < a.levels; ++k)
+            steps += a.level[k].direct ? 1 : a.level[k].size - 1;
+        out_.steps = steps * (by_rank ? 1 : 2);
+    }
     announce_rings();
     announce_lines();
 }

@@ -93,7 +93,7 @@ void planner::plan_whole_pair(std::uint32_t lane, place here, bool transposed, b
                 add_send(back, l.lists[2 + i], from[i]);
         }
     }
-    add_ring(c, first, false).wakes_lane = true;
+    add_ring(c, first, false).wakes = static_cast<std::uint8_t>(lane);
 }
 
 // How many columns this chip's column serves, and the chips of this row in them.

@@ -70,7 +70,7 @@ void planner::plan_line_trees()
                       line.at, line.stride};
     }
     pass& others = add_wait(entries, line_ready_semaphore(t.line[0].axis));
-    others.wakes_lane = true;
+    others.wakes = 0;
     bool waits = false;
     for (std::uint32_t c = 0; c < t.count && !reduces && !t.is_root; ++c) {
         const tree_line& line = t.line[c];

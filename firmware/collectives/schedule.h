@@ -46,6 +46,8 @@ struct send_entry {
     std::uint32_t to = 0; ///< rank
 };
 
+inline constexpr std::uint8_t k_no_lane = 0xff;
+
 struct pass {
     run_source source = run_source::list;
     bool accumulate = false;         ///< messages carry the reduction
@@ -56,7 +58,7 @@ struct pass {
     bool needs_ready = false;        ///< the first message waits for the successor
     bool tells_when_entered = false; ///< the predecessor is told `ready` when the pass begins, not in a notice
     bool shortest_paths = false;     ///< messages keep to them, where the fabric has others
-    bool wakes_lane = false;         ///< sleeping channels of the lane begin with it
+    std::uint8_t wakes = k_no_lane;  ///< lane whose sleeping channels begin with it
     std::uint8_t first_list = 0;     ///< of the lane: what it works on
     std::uint8_t lists = 1;          ///< how many; they have their turns in each step of the ring
     std::uint8_t remote_semaphore = 0;  ///< counts at the successor
@@ -88,7 +90,7 @@ struct channel_plan {
     std::uint32_t lane = 0;
     std::uint32_t pass_count = 0;
     std::uint16_t queue = 0; ///< of its messages, where a pass gives them no other; modulo the number of queues
-    bool sleeps = false;     ///< until a pass of its lane wakes it
+    bool sleeps = false;     ///< until a pass wakes its lane
     union {
         pass passes[k_max_passes]; ///< made one by one
     };
