@@ -4,6 +4,7 @@
 #include "platforms/cli/commands.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/sweep/comparison.h"
 
 #include <cmath>
@@ -51,12 +52,15 @@ int compare(const compare_options& options)
         prepare_output_file(options.html);
     }
     const comparisons all = compare_paths(options.a, options.b, tolerance);
-    if (!options.html.empty())
+    replaced_files replaced;
+    if (!options.html.empty()) {
+        replaced.look(options.html);
         write_file_atomically(options.html, to_page(all));
+    }
     if (options.csv)
         fmt::print("{}", to_csv(all));
     else if (!options.quiet)
-        fmt::print("{}", to_text(all));
+        fmt::print("{}{}", to_text(all), replaced.text());
     return all.same() ? 0 : 1;
 }
 

@@ -268,6 +268,21 @@ TEST_CASE("sweep: a full disk keeps finished points and says what is missing")
     CHECK(same == 1);
 }
 
+TEST_CASE("sweep: words of a full disk in the name of a file are no full disk")
+{
+    const program_folder folder;
+    // A warning in the text of a run that fails names it.
+    folder.write("No space left on device/a.yaml",
+                 "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\n"
+                 "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}]\nchip: {core: {clock_read: 5 cycles}}\n");
+    folder.write("s.yaml", "sweep: {platform: No space left on device/a.yaml, out: out}\ngrid: {time_limit: [1 us, 1 s]}\n");
+    CHECK(folder.weft("sweep s.yaml --jobs 1") == 1);
+    const std::string err = folder.read("stderr");
+    INFO(err);
+    CHECK_FALSE(has(err, "The sweep stops"));
+    CHECK_THAT(folder.read("stdout"), Contains("1 of 2 are done, 1 is failed"));
+}
+
 TEST_CASE("sweep: wrong keys and values are refused with the lines of the sweep file before anything runs")
 {
     const program_folder folder;
