@@ -43,6 +43,8 @@ int compare(const compare_options& options)
     if (!options.html.empty()) {
         output_targets targets;
         for (const std::string* path : {&options.a, &options.b}) {
+            if (path == &options.b && options.b == options.a)
+                continue;
             std::error_code error;
             targets.add_input(std::filesystem::is_directory(*path, error) ? *path + "/results.json" : *path,
                               "a file that is compared");

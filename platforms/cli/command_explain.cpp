@@ -138,6 +138,10 @@ int explain(const explain_options& options)
     const std::string file = results_file_of(options.dir);
     const explained_case c(file, options.wanted);
     print_to_stderr("{}", c.failure_text());
+    if (c.is_edited())
+        print_to_stderr("warning: {}: is not what its run has written: it was changed since, or is of an earlier version; "
+                        "what is explained is the configuration that stands there now.\n",
+                        file);
     std::vector<tried_change> changes;
     for (const std::string& text : options.changes) {
         tried_change one;

@@ -199,11 +199,11 @@ private:
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Writes the table and the page. Returns whether both stand.
-bool write_outputs(const std::string& dir, const sweep_report& report, const sweep_panels& panels,
+/// Writes the table and the page. Returns which could not be written.
+std::vector<std::string> write_outputs(const std::string& dir, const sweep_report& report, const sweep_panels& panels,
                    replaced_files& replaced)
 {
-    bool whole = true;
+    std::vector<std::string> lost;
     const std::pair<const char*, std::string> files[] = {{"/sweep.csv", to_csv(report)},
                                                          {"/sweep.html", to_page(report, panels)}};
     for (const auto& [name, content] : files)
@@ -212,9 +212,9 @@ bool write_outputs(const std::string& dir, const sweep_report& report, const swe
         } catch (const user_error& e) {
             print_to_stderr("{}\n", e.what());
             replaced.stays(dir + name);
-            whole = false;
+            lost.push_back(dir + name);
         }
-    return whole;
+    return lost;
 }
 
 void print_winners(const sweep_panels& panels)
@@ -232,7 +232,7 @@ void print_winners(const sweep_panels& panels)
     std::cout << "\n";
 }
 
-void print_states(const sweep_report& report, const std::string& dir)
+void print_states(const sweep_report& report, const std::string& dir, const std::vector<std::string>& lost)
 {
     const std::size_t done = report.count(point_state::done);
     std::string text = fmt::format("{} of {} are done", done, report.points.size());
@@ -245,7 +245,10 @@ void print_states(const sweep_report& report, const std::string& dir)
         kept += p.kept();
     if (kept > 0)
         text += fmt::format("; of those that did not end {} result{} {} kept", kept, kept == 1 ? "" : "s", kept == 1 ? "is" : "are");
-    fmt::print("{:<17}{}\n{:<17}{}/sweep.csv\n{:<17}{}/sweep.html\n", "Points", text, "Table", dir, "Page", dir);
+    fmt::print("{:<17}{}\n", "Points", text);
+    for (const auto& [what, file] : {std::pair{"Table", dir + "/sweep.csv"}, std::pair{"Page", dir + "/sweep.html"}})
+        fmt::print("{:<17}{}{}\n", what, file,
+                   std::find(lost.begin(), lost.end(), file) == lost.end() ? "" : ": could not be written");
 }
 
 /// After a stop or a full disk: what there is and what there is not.
@@ -326,12 +329,12 @@ int sweep(const sweep_options& options)
     const placed_results results = place_results(report);
     const sweep_panels panels = panels_of(results, report.plot);
     replaced_files replaced({dir + "/sweep.csv", dir + "/sweep.html"});
-    const bool written = write_outputs(dir, report, panels, replaced);
+    const std::vector<std::string> lost = write_outputs(dir, report, panels, replaced);
     if (!options.quiet) {
         std::cout << "# weft " << report.version << ", sweep " << report.name << " of " << report.platform << "\n#\n";
         print_winners(panels);
         std::cout.flush();
-        print_states(report, dir);
+        print_states(report, dir, lost);
         if (const std::size_t n = folder.strangers(); n > 0)
             fmt::print("{:<17}{} folder{} in {}/points of points that the sweep does not have now\n", "Left alone", n,
                        n == 1 ? "" : "s", dir);
@@ -344,7 +347,7 @@ int sweep(const sweep_options& options)
         tell_missing(report, dir);
     if (stop_requested())
         return interrupted_exit_code();
-    return written && stopped.empty() &&
+    return lost.empty() && stopped.empty() &&
                    report.count(point_state::done) + report.count(point_state::refused) == report.points.size()
                ? 0
                : 1;

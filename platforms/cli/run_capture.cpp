@@ -240,7 +240,8 @@ void run_capture::close()
         try { // the others are whole
             c.file->commit();
         } catch (const user_error& e) {
-            lost += (lost.empty() ? "" : "\n") + std::string(e.what());
+            for (const problem& p : e.problems())
+                lost += (lost.empty() ? "" : "\nerror: ") + p.message;
             replaced_->stays(c.name);
         }
         c.file.reset();
