@@ -28,3 +28,16 @@ TEST_CASE("engines of DMA that move bytes slowly are what limited a collective")
         }
     }
 }
+
+TEST_CASE("results and report have the same shares of what limited a collective")
+{
+    const program_shell sh;
+    REQUIRE(sh.run("$weft run small.yaml --quiet --report --out out").exit_code == 0);
+    const json rows = json::parse(sh.read("out/results.json")).at("results");
+    const json cases = json::parse(sh.read("out/activity.json")).at("cases");
+    REQUIRE(rows.size() == cases.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        CHECK(rows[i].at("busy_shares") == cases[i].at("shares"));
+        CHECK(rows[i].at("limited_by") == cases[i].at("limited_by"));
+    }
+}

@@ -286,3 +286,35 @@ TEST_CASE("Ctrl-C of a report writes no file and ends with the code of signals")
     CHECK(has(r.err, "a/report.html was not written."));
     CHECK_FALSE(sh.exists("a/report.html"));
 }
+
+TEST_CASE("a table or capture that finds no room is not told as if it were there")
+{
+    const program_shell sh;
+    sh.write("s.yaml", "sweep: {platform: small.yaml, out: out}\ngrid: {seed: [1, 2]}\n");
+    sh.run("mkdir -p out cap; ln -s /dev/full out/sweep.html");
+    shell_result r = sh.run("$weft sweep s.yaml");
+    INFO(r.out << r.err);
+    CHECK(r.exit_code == 1);
+    CHECK(has(r.out, "Table            out/sweep.csv\n"));
+    CHECK(has(r.out, "Page             out/sweep.html: could not be written\n"));
+    CHECK(has(r.err, "error: out/sweep.html cannot be written: No space left on device."));
+    REQUIRE(sh.run("$weft run small.yaml --quiet --out o --pcap cap").exit_code == 0);
+    sh.run("for f in cap/*; do ln -sf /dev/full $f; done");
+    r = sh.run("$weft run small.yaml --quiet --out o --pcap cap");
+    INFO(r.err);
+    CHECK(r.exit_code == 1);
+    CHECK(has(r.err, "error: cap/"));
+    CHECK_FALSE(has(r.err, "error: error:"));
+}
+
+TEST_CASE("explain says of results that they were edited")
+{
+    const program_shell sh;
+    REQUIRE(sh.run("$weft run small.yaml --quiet --out out").exit_code == 0);
+    CHECK_FALSE(has(sh.run("$weft explain out --no-reruns").err, "warning"));
+    sh.run("sed -i 's/\"time_us\": 8/\"time_us\": 9/' out/results.json");
+    const shell_result r = sh.run("$weft explain out --no-reruns");
+    INFO(r.err);
+    CHECK(r.exit_code == 0);
+    CHECK(has(r.err, "warning: out/results.json: is not what its run has written: it was changed since"));
+}
