@@ -140,6 +140,14 @@ public:
         static_cast<void>(kind), static_cast<void>(now_ps);
         return {};
     }
+    /// Parts that move bytes at a rate of their own, beside wires and memories: engines of a queue.
+    virtual std::uint32_t movers() const { return 0; }
+    /// Time that one of them has been busy, up to `now_ps`, which is the present.
+    virtual std::uint64_t moved_ps(std::uint32_t mover, std::uint64_t now_ps) const
+    {
+        static_cast<void>(mover), static_cast<void>(now_ps);
+        return 0;
+    }
     virtual std::optional<memory_load> memory_traffic() const { return std::nullopt; }
     /// From now on what happens here is recorded, too. Before the simulation starts; `trace` outlives the run.
     virtual void record_into(trace_sink& trace) { static_cast<void>(trace); }

@@ -100,6 +100,16 @@ work_load dma::spent_on(work_kind kind, std::uint64_t now_ps) const
     }
 }
 
+std::uint32_t dma::movers() const
+{
+    const dma_engine_timing& engine = shared_.config.engine;
+    if (engine.queue_rate.value() == 0)
+        return 0;
+    return shared_.config.queues + (engine.rate.value() == 0 ? 0 : 1);
+}
+
+std::uint64_t dma::moved_ps(std::uint32_t mover, std::uint64_t now_ps) const { return reader_.moved_ps(mover, now_ps); }
+
 link_initiator_socket& dma::to_fabric(std::uint32_t port) { return sockets_.at(port)->out; }
 
 link_target_socket& dma::from_fabric(std::uint32_t port) { return sockets_.at(port)->in; }

@@ -83,6 +83,9 @@ public:
     void record_into(trace_sink& trace) override;
     /// Sending: each port by itself. Starting: all queues as one, where it takes time.
     work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
+    /// Engines of each queue, and all together where they have a bound.
+    std::uint32_t movers() const override;
+    std::uint64_t moved_ps(std::uint32_t mover, std::uint64_t now_ps) const override;
 
     stat_group stats;
     counter bad_descriptors;

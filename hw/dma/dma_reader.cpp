@@ -241,12 +241,22 @@ std::uint64_t dma_reader::through_engine(queue& q, std::uint64_t within, std::ui
     const dma_engine_timing& engine = shared_.config.engine;
     const std::uint64_t begun = engine.elements_of(within + bytes) - engine.elements_of(within);
     const std::uint64_t moved = bytes * times + begun * engine.element_overhead.value();
-    const auto busy = [&](std::uint64_t& until_ps, bandwidth rate) {
-        until_ps = std::max(until_ps, shared_.time.now_ps()) + wire_rate(rate).time_ps(moved);
+    const auto busy = [&](std::uint64_t& until_ps, std::uint64_t& busy_ps, bandwidth rate) {
+        const std::uint64_t time_ps = wire_rate(rate).time_ps(moved);
+        busy_ps += time_ps;
+        until_ps = std::max(until_ps, shared_.time.now_ps()) + time_ps;
         return until_ps;
     };
-    const std::uint64_t of_queue = busy(q.engine_busy_until_ps, engine.queue_rate);
-    return engine.rate.value() == 0 ? of_queue : std::max(of_queue, busy(engines_busy_until_ps_, engine.rate));
+    const std::uint64_t of_queue = busy(q.engine_busy_until_ps, q.engine_busy_ps, engine.queue_rate);
+    return engine.rate.value() == 0 ? of_queue : std::max(of_queue, busy(engines_busy_until_ps_, engines_busy_ps_, engine.rate));
+}
+
+std::uint64_t dma_reader::moved_ps(std::uint32_t q, std::uint64_t now_ps) const
+{
+    const bool all = q == queues_.size();
+    const std::uint64_t until_ps = all ? engines_busy_until_ps_ : queues_[q].engine_busy_until_ps;
+    const std::uint64_t busy_ps = all ? engines_busy_ps_ : queues_[q].engine_busy_ps;
+    return busy_ps - (until_ps > now_ps ? until_ps - now_ps : 0);
 }
 
 std::uint8_t* dma_reader::payload_of(memory_if& memory, std::uint64_t offset, std::uint64_t bytes) const
@@ -282,7 +292,7 @@ void dma_reader::reset()
 {
     std::fill(queues_.begin(), queues_.end(), queue{});
     waiting_ = woken_ = 0;
-    engines_busy_until_ps_ = 0;
+    engines_busy_until_ps_ = engines_busy_ps_ = 0;
     for (auto& of_semaphore : counted_at_)
         of_semaphore.fill(0);
     for (std::uint32_t p = 0; p < shared_.view.ports; ++p) {

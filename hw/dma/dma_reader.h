@@ -32,6 +32,8 @@ public:
     /// Packets of a train, at most, from now on.
     void set_train(std::uint32_t packets) { train_ = packets; }
     std::uint32_t train() const { return train_; }
+    /// Since reset(): how long the engines of queue `q` have moved bytes, or with `q` the number of queues, all of them.
+    std::uint64_t moved_ps(std::uint32_t q, std::uint64_t now_ps) const;
 
     /// Transfer `transfer` of queue `q` is to be read, behind those before it.
     void add(std::uint32_t q, std::uint32_t transfer);
@@ -57,6 +59,7 @@ private:
         std::uint64_t next_packet = 0;      ///< of that one
         std::uint64_t had = 0;              ///< packets, as in fair_turn
         std::uint64_t engine_busy_until_ps = 0; ///< only where an engine has a rate of its own
+        std::uint64_t engine_busy_ps = 0;       ///< up to then
         std::vector<std::uint32_t> transfers; ///< not wholly read, oldest first
     };
     std::uint32_t choose_queue(const dma_port& port, std::uint64_t requests) const;
@@ -84,6 +87,7 @@ private:
     std::uint32_t waiting_ = 0; ///< bit q: what queue q reads next waits for a semaphore
     std::uint32_t woken_ = 0;   ///< bit q: it has waited long enough, and start() will come
     std::uint64_t engines_busy_until_ps_ = 0; ///< of all queues
+    std::uint64_t engines_busy_ps_ = 0;
     static constexpr std::uint32_t k_counts_known = 8;
     /// By semaphore and count; only where `wake` is not zero.
     std::vector<std::array<std::uint64_t, k_counts_known>> counted_at_;

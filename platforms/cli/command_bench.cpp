@@ -6,6 +6,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/report/bench_page.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/report/run_report.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/platform_studies.h"
@@ -108,7 +109,9 @@ void add_bench(CLI::App& app, int& exit_code)
                             : options->quick ? " --quick"
                                              : ""),
                 options->out, version(), host_name(), options->repeats);
+            const replaced_files replaced({options->out});
             write_file_atomically(options->out, head + out.markdown());
+            fmt::print("{}", replaced.text());
         }
         if (out.missed() > 0)
             fmt::print("\n{} targets missed on this host\n", out.missed());

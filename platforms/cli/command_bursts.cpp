@@ -7,6 +7,7 @@
 #include "platforms/cli/point_runs.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/workload/host_use.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/stop_request.h"
@@ -241,8 +242,11 @@ int measure(const bursts_options& options)
     summary.in_trains = options.in_trains;
     summary.results = run_all(options, std::move(points));
     fmt::print("{}", head_of(summary));
-    if (!options.out.empty())
+    if (!options.out.empty()) {
+        const replaced_files replaced({options.out});
         write_file_atomically(options.out, to_markdown(summary));
+        fmt::print("{}", replaced.text());
+    }
     if (stop_requested())
         return interrupted_exit_code();
     return holds(summary) ? 0 : 1;

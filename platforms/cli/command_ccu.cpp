@@ -7,6 +7,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/report/run_report.h"
 #include "tlm/standard_error.h"
 
@@ -59,8 +60,9 @@ int assemble(const ccu_options& options)
         return 2;
     if (!options.out.empty()) {
         prepare_output_file(options.out);
+        const replaced_files replaced({options.out});
         write_file_atomically(options.out, ccu_file_bytes(program.code));
-        fmt::print("{}: {} in {}\n", text.name, plural(program.code.size(), "instruction"), options.out);
+        fmt::print("{}: {} in {}\n{}", text.name, plural(program.code.size(), "instruction"), options.out, replaced.text());
         return 0;
     }
     for (std::size_t n = 0; n < program.code.size(); ++n) {

@@ -4,6 +4,7 @@
 #include "platforms/cli/commands.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/sweep/comparison.h"
 
 #include <cmath>
@@ -42,6 +43,8 @@ int compare(const compare_options& options)
     if (!options.html.empty()) {
         output_targets targets;
         for (const std::string* path : {&options.a, &options.b}) {
+            if (path == &options.b && options.b == options.a)
+                continue;
             std::error_code error;
             targets.add_input(std::filesystem::is_directory(*path, error) ? *path + "/results.json" : *path,
                               "a file that is compared");
@@ -51,12 +54,15 @@ int compare(const compare_options& options)
         prepare_output_file(options.html);
     }
     const comparisons all = compare_paths(options.a, options.b, tolerance);
-    if (!options.html.empty())
+    replaced_files replaced;
+    if (!options.html.empty()) {
+        replaced.look(options.html);
         write_file_atomically(options.html, to_page(all));
+    }
     if (options.csv)
         fmt::print("{}", to_csv(all));
     else if (!options.quiet)
-        fmt::print("{}", to_text(all));
+        fmt::print("{}{}", to_text(all), replaced.text());
     return all.same() ? 0 : 1;
 }
 

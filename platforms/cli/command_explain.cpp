@@ -10,6 +10,7 @@
 #include "platforms/explain/what_if.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
@@ -137,6 +138,10 @@ int explain(const explain_options& options)
     const std::string file = results_file_of(options.dir);
     const explained_case c(file, options.wanted);
     print_to_stderr("{}", c.failure_text());
+    if (c.is_edited())
+        print_to_stderr("warning: {}: is not what its run has written: it was changed since, or is of an earlier version; "
+                        "what is explained is the configuration that stands there now.\n",
+                        file);
     std::vector<tried_change> changes;
     for (const std::string& text : options.changes) {
         tried_change one;
@@ -218,9 +223,12 @@ int explain(const explain_options& options)
     if (stop_requested())
         all["interrupted"] = true;
     const std::string as_json = all.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
-    if (!options.json_file.empty() && options.json_file != "-")
+    replaced_files replaced;
+    if (!options.json_file.empty() && !prints_json) {
+        replaced.look(options.json_file);
         write_file_atomically(options.json_file, as_json);
-    std::cout << (prints_json ? as_json : changes_text(all));
+    }
+    std::cout << (prints_json ? as_json : changes_text(all) + replaced.text());
     // A run with a recorder takes the time of one without; another version may have another one.
     const double told_ps = c.row().time_us * 1e6;
     if (std::abs(told_ps - static_cast<double>(time_ps)) >= 1)

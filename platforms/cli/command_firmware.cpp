@@ -10,6 +10,7 @@
 #include "platforms/firmware_bench/call_site.h"
 #include "platforms/firmware_bench/firmware_bench.h"
 #include "platforms/report/progress.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/report/run_report.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/standard_error.h"
@@ -196,7 +197,9 @@ int test(firmware_options& options)
     if (!options.out.empty()) {
         nlohmann::ordered_json json = to_json(report);
         json["version"] = version();
+        const replaced_files replaced({options.out});
         write_file_atomically(options.out, json.dump(2) + "\n");
+        fmt::print("{}", replaced.text());
     }
     return report.failed() == 0 ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include "platforms/config/config_template.h"
 #include "platforms/config/suggest.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "tlm/standard_error.h"
 
 #include <algorithm>
@@ -76,8 +77,9 @@ int write_new(const new_options& options)
         return 0;
     }
     prepare_output_file(options.file);
+    const replaced_files replaced({options.file});
     write_file_atomically(options.file, text);
-    fmt::print("{}: written; next: weft check {}\n", options.file, options.file);
+    fmt::print("{}: written; next: weft check {}\n{}", options.file, options.file, replaced.text());
     return 0;
 }
 

@@ -53,9 +53,15 @@ std::string value_name_of(const CLI::Option& option)
     return first == std::string::npos ? "" : type.substr(first);
 }
 
+/// Without those that are not for users.
+std::vector<const CLI::Option*> options_of(const CLI::App& app)
+{
+    return app.get_options([](const CLI::Option* option) { return !option->get_group().empty() || option->get_positional(); });
+}
+
 void add_options(const CLI::App& app, std::string& out)
 {
-    for (const CLI::Option* option : app.get_options()) {
+    for (const CLI::Option* option : options_of(app)) {
         if (option->get_positional()) {
             out += fmt::format(".TP\n.I {}\n{}\n", roff(option->get_name(true)), roff(option->get_description()));
             continue;
@@ -73,7 +79,7 @@ void add_command(const CLI::App& app, const std::string& name, std::string& out)
 {
     if (commands_of(app).empty()) {
         std::string usage = name;
-        for (const CLI::Option* option : app.get_options())
+        for (const CLI::Option* option : options_of(app))
             if (option->get_positional())
                 usage += fmt::format(option->get_required() ? " {}" : " [{}]", option->get_name(true));
         out += fmt::format(".SS \"{}\"\n{}.\n", roff(usage), roff(app.get_description()));
@@ -89,7 +95,7 @@ void add_case(const CLI::App& app, const std::string& path, std::string& out)
     std::string words;
     for (const CLI::App* inner : commands_of(app))
         words += inner->get_name() + " ";
-    for (const CLI::Option* option : app.get_options())
+    for (const CLI::Option* option : options_of(app))
         for (const std::string& name : spellings(*option))
             words += name + " ";
     if (path.empty())
@@ -97,7 +103,7 @@ void add_case(const CLI::App& app, const std::string& path, std::string& out)
     words.pop_back();
     std::string values; // options that take one
     std::string first_argument = "files";
-    for (const CLI::Option* option : app.get_options()) {
+    for (const CLI::Option* option : options_of(app)) {
         if (option->get_positional() && option->get_name(true) == "PLATFORM")
             first_argument = "platforms";
         if (!option->get_positional() && option->get_items_expected_max() > 0)

@@ -3,6 +3,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/report/report_page.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/standard_error.h"
@@ -48,8 +49,9 @@ int report(report_options options)
         print_to_stderr("weft: interrupted; {} was not written.\n", options.out);
         return interrupted_exit_code();
     }
+    const replaced_files replaced({options.out});
     write_file_atomically(options.out, page);
-    fmt::print("report:  {}\n", options.out);
+    fmt::print("report:  {}\n{}", options.out, replaced.text());
     return 0;
 }
 

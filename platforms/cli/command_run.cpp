@@ -21,6 +21,7 @@
 #include "platforms/report/folder_lock.h"
 #include "platforms/report/previous_results.h"
 #include "platforms/report/progress.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/report/report_page.h"
 #include "platforms/report/results_csv.h"
 #include "platforms/report/run_report.h"
@@ -71,6 +72,7 @@ struct run_options {
     std::string waves;
     bool quiet = false;
     bool report = false;
+    bool of_sweep = false;
     std::optional<std::uint16_t> gdb_port;
     std::uint32_t gdb_core = 0;
     std::uint32_t gdb_wait_s = 300;
@@ -285,6 +287,7 @@ void check_targets(const run_options& options, const loaded_platform& loaded, co
 /// Writes the files of a run. One that cannot be written does not cost the others.
 class final_outputs {
 public:
+    explicit final_outputs(replaced_files& replaced) : replaced_(replaced) {}
     /// `what`: for the sentence that it is missing. `file`: where one of an earlier run then stays. Returns whether it
     /// is written.
     template <class Write> bool write(const std::string& what, Write&& write_one, const std::string& file = "")
@@ -294,17 +297,19 @@ public:
             return true;
         } catch (const user_error& e) {
             print_to_stderr("{} {} is missing.\n", e.what(), what);
+            const auto* const loss = dynamic_cast<const output_lost*>(&e);
+            full_disk_ = full_disk_ || (loss != nullptr && loss->is_full_disk());
             lost_ = true;
-            lost_files_.insert(file);
+            replaced_.stays(file);
             return false;
         }
     }
     bool lost() const { return lost_; }
-    bool is_lost(const std::string& file) const { return lost_files_.count(file) != 0; }
+    bool full_disk() const { return full_disk_; }
 
 private:
-    bool lost_ = false;
-    std::set<std::string> lost_files_;
+    replaced_files& replaced_;
+    bool lost_ = false, full_disk_ = false;
 };
 
 /// A pipe or a terminal may never send the file: nothing waits for that.
@@ -316,12 +321,13 @@ bool is_there_at_once(const std::string& file)
 
 /// Feeds captured frames in place of the workload, and tells how the answers compare.
 int end_replay(const run_options& options, machine& m, frame_replay& replay, run_capture* captured, trace_writer* trace,
-               const run_trace* traced, interruption& signals)
+               const run_trace* traced, replaced_files& replaced, interruption& signals)
 {
     signals.begin("stops the replay and compares what has come");
     replay.run();
-    final_outputs outputs;
-    const bool has_trace = trace != nullptr && outputs.write("The trace", [&] { trace->close(); });
+    final_outputs outputs(replaced);
+    const bool has_trace =
+        trace != nullptr && outputs.write("The trace", [&] { trace->close(); }, options.trace);
     const bool has_pcap = captured != nullptr && outputs.write("A capture", [&] { captured->close(); });
     if (!options.quiet) {
         fmt::print("{}", replay.summary());
@@ -331,25 +337,14 @@ int end_replay(const run_options& options, machine& m, frame_replay& replay, run
             fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
         if (!options.waves.empty())
             fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
+        fmt::print("{}", replaced.text());
     }
+    print_to_stderr("{}", replaced.text_of_those_that_stay());
     for (const std::string& warning : m.warnings())
         print_to_stderr("warning: {}\n", warning);
     if (!replay.failure().empty())
         print_to_stderr("the replay differs: {}.\n", replay.failure());
     return stop_requested() ? interrupted_exit_code() : replay.failure().empty() && !outputs.lost() ? 0 : 1;
-}
-
-/// Files of an earlier run that this one writes again.
-std::vector<std::string> files_before(const run_options& options)
-{
-    std::vector<std::string> all;
-    for (const std::string* file :
-         {&options.json, &options.csv, &options.trace, &options.log.file, &options.waves, &options.coverage_firmware}) {
-        std::error_code error;
-        if (!file->empty() && *file != "-" && std::filesystem::is_regular_file(*file, error))
-            all.push_back(*file);
-    }
-    return all;
 }
 
 int run(const run_options& options)
@@ -382,7 +377,10 @@ int run(const run_options& options)
     check_targets(options, loaded, dir);
     const std::string chart = options.report ? chart_library() : "";
     folder_lock lock(dir);
-    const std::vector<std::string> replaced = files_before(options);
+    replaced_files replaced({options.trace, options.log.file, options.waves, options.coverage_firmware});
+    for (const std::string* file : {&options.json, &options.csv})
+        if (*file != "-")
+            replaced.look(*file);
     std::vector<std::string> kept;
     // What an earlier run has left in the folder must not look like the answer of this one.
     earlier_files earlier({dir + "/results.json", dir + "/firmware.log", dir + "/" + k_activity_file, dir + "/" + k_report_file});
@@ -448,7 +446,7 @@ int run(const run_options& options)
     else if (captured)
         captured->attach(*m);
     if (captured)
-        captured->check_wires();
+        captured->check_wires(replaced);
     for (std::uint32_t rank = 0; options.trace_firmware && rank < p.ranks(); ++rank)
         if (traced_part.shows_rank(rank))
             trace->name_core(rank);
@@ -463,7 +461,7 @@ int run(const run_options& options)
     }
     if (replay)
         return end_replay(options, *m, *replay, captured ? &*captured : nullptr, trace.get(),
-                          traced ? &*traced : nullptr, signals);
+                          traced ? &*traced : nullptr, replaced, signals);
     std::optional<activity_recorder> recorder;
     if (options.report)
         recorder.emplace("activity", *m);
@@ -471,7 +469,7 @@ int run(const run_options& options)
     run_outcome outcome;
     std::string log_line, lines_text;
     bool has_results = true, has_page = false, has_trace = false, has_log = false, has_pcap = false;
-    final_outputs outputs;
+    final_outputs outputs(replaced);
     {
         collective_runner runner("host", *m, p.run(), &observer, &places);
         // A debugger lets the host work for the firmware as long as its user likes.
@@ -512,7 +510,7 @@ int run(const run_options& options)
         try {
             save();
         } catch (const output_lost& e) {
-            const bool makes_room = is_full_disk(e.what());
+            const bool makes_room = e.is_full_disk();
             if (trace && makes_room)
                 trace->give_up();
             if (lines && makes_room)
@@ -555,16 +553,12 @@ int run(const run_options& options)
             fmt::print("pcap:    {} ({})\n", options.pcap, captured->summary());
         if (!options.waves.empty())
             fmt::print("waves:   {} (open it with gtkwave)\n", options.waves);
-        for (const std::string& file : replaced)
-            if (!outputs.is_lost(file))
-                fmt::print("replaced: {} (there was one before)\n", file);
+        fmt::print("{}", replaced.text());
         for (const std::string& file : kept)
             fmt::print("kept:    {} (of the run before)\n", file);
     }
 
-    for (const std::string& file : replaced)
-        if (outputs.is_lost(file))
-            print_to_stderr("{} is still that of an earlier run.\n", file);
+    print_to_stderr("{}", replaced.text_of_those_that_stay());
     for (const job_restart& restart : outcome.restarts)
         print_to_stderr("restart: {}\n", restart.text);
     for (const std::string& warning : outcome.warnings)
@@ -598,7 +592,7 @@ int run(const run_options& options)
         code = outcome.stop_signal == 0 ? 1 : interrupted_exit_code();
     }
     if (outputs.lost())
-        code = 1;
+        code = outputs.full_disk() && options.of_sweep ? k_full_disk_exit_code : 1;
     if (debugger != nullptr)
         debugger->end(code);
     return code;
@@ -722,7 +716,20 @@ void add_run(CLI::App& app, int& exit_code)
     for (const char* other : {"--json", "--csv", "--log", "-v", "--report", "--gdb", "--coverage-firmware", "--trace-firmware"})
         replay->excludes(command->get_option(other));
     command->add_flag("--quiet", options->quiet, "No table and no progress bar, only problems");
-    command->callback([options, &exit_code] { exit_code = run(*options); });
+    command
+        ->add_flag("--of-sweep", options->of_sweep,
+                   "A point of `weft sweep`: a full disk, which stops the sweep, has an exit code of its own")
+        ->group(""); // not for users
+    command->callback([options, &exit_code] {
+        try {
+            exit_code = run(*options);
+        } catch (const output_lost& e) {
+            if (!options->of_sweep || !e.is_full_disk())
+                throw;
+            print_to_stderr("{}\n", e.what());
+            exit_code = k_full_disk_exit_code;
+        }
+    });
 }
 
 } // namespace weft::cli

@@ -10,6 +10,7 @@
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/report/columns.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/standard_error.h"
 #include "tlm/stop_request.h"
@@ -325,9 +326,11 @@ int scale(const scale_options& options)
     if (options.json_file == "-")
         std::cout << as_json;
     else {
+        const replaced_files replaced({options.json_file});
         if (!options.json_file.empty())
             write_file_atomically(options.json_file, as_json);
         print(points, said);
+        fmt::print("{}", replaced.text());
     }
     print_to_stderr("{}", left_out);
     if (left_out.empty() && points.back().replicas != options.to)

@@ -11,6 +11,7 @@
 #include "platforms/config/suggest.h"
 #include "platforms/report/columns.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/sweep/sweep_page.h"
 #include "platforms/workload/interruption.h"
 #include "tlm/standard_error.h"
@@ -44,6 +45,15 @@ struct sweep_options {
     bool quiet = false;
     bool jobs_set = false;
 };
+
+/// Behind the reason of a point that did not end; "" when it had no result.
+std::string kept_text(const swept_point& p)
+{
+    if (p.kept() == 0)
+        return "";
+    return fmt::format("{} {} result{} that had ended before {} kept.", p.reason.empty() || p.reason.back() == '.' ? "" : ";", p.kept(), p.kept() == 1 ? "" : "s",
+                       p.kept() == 1 ? "is" : "are");
+}
 
 class sweep_run {
 public:
@@ -105,7 +115,7 @@ public:
             how.sbatch = options_.sbatch;
             how.at_a_time = options_.jobs_set ? options_.jobs : 0;
             how.timeout_s = options_.timeout_s;
-            const slurm_work tasks{folder_.dir(), [&](std::size_t i) { return folder_.command_of(i); },
+            const slurm_work tasks{folder_.dir(), [&](std::size_t i) { return folder_.arguments_of(i); },
                                    [&](std::size_t i) { folder_.prepare(i); }};
             run_slurm_array(tasks, to_do_, how, [&](std::size_t i, const program_result& end) {
                 folder_.conclude(i, end);
@@ -120,7 +130,7 @@ public:
         work.name = [&](std::size_t n) { return plan_.points[to_do_[n]].name; };
         work.run = [&](std::size_t n) {
             folder_.prepare(to_do_[n]);
-            ends[n] = run_program(folder_.command_of(to_do_[n]), options_.timeout_s);
+            ends[n] = run_program(folder_.arguments_of(to_do_[n]), options_.timeout_s);
             folder_.conclude(to_do_[n], ends[n]);
         };
         work.finished = [&](std::size_t n) { return finish(to_do_[n], ends[n]); };
@@ -160,9 +170,7 @@ private:
             p.reason = end.failure.empty() ? "has no results" : end.failure.substr(0, end.failure.find('\n'));
         if (p.state != point_state::done)
             return fmt::format("{}: {}: {}{}", head, name_of(p.state), p.reason,
-                               p.kept() == 0 ? ""
-                                             : fmt::format(" {} result{} that had ended before {} kept.", p.kept(),
-                                                           p.kept() == 1 ? "" : "s", p.kept() == 1 ? "is" : "are"));
+                               kept_text(p));
         const bool has_bar = options_.engine != "slurm" && has_progress_bar(options_.quiet);
         if (options_.quiet || has_bar)
             return "";
@@ -191,10 +199,11 @@ private:
     const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// Writes the table and the page. Returns whether both stand.
-bool write_outputs(const std::string& dir, const sweep_report& report, const sweep_panels& panels)
+/// Writes the table and the page. Returns which could not be written.
+std::vector<std::string> write_outputs(const std::string& dir, const sweep_report& report, const sweep_panels& panels,
+                   replaced_files& replaced)
 {
-    bool whole = true;
+    std::vector<std::string> lost;
     const std::pair<const char*, std::string> files[] = {{"/sweep.csv", to_csv(report)},
                                                          {"/sweep.html", to_page(report, panels)}};
     for (const auto& [name, content] : files)
@@ -202,9 +211,10 @@ bool write_outputs(const std::string& dir, const sweep_report& report, const swe
             write_file_atomically(dir + name, content);
         } catch (const user_error& e) {
             print_to_stderr("{}\n", e.what());
-            whole = false;
+            replaced.stays(dir + name);
+            lost.push_back(dir + name);
         }
-    return whole;
+    return lost;
 }
 
 void print_winners(const sweep_panels& panels)
@@ -222,20 +232,23 @@ void print_winners(const sweep_panels& panels)
     std::cout << "\n";
 }
 
-void print_states(const sweep_report& report, const std::string& dir)
+void print_states(const sweep_report& report, const std::string& dir, const std::vector<std::string>& lost)
 {
     const std::size_t done = report.count(point_state::done);
     std::string text = fmt::format("{} of {} are done", done, report.points.size());
     for (const point_state state :
-         {point_state::wrong, point_state::failed, point_state::refused, point_state::missing})
+         {point_state::wrong, point_state::failed, point_state::unfinished, point_state::refused, point_state::missing})
         if (const std::size_t n = report.count(state); n > 0)
             text += fmt::format(", {} {} {}", n, n == 1 ? "is" : "are", name_of(state));
     std::size_t kept = 0;
     for (const swept_point& p : report.points)
         kept += p.kept();
     if (kept > 0)
-        text += fmt::format("; of failed ones {} result{} {} kept", kept, kept == 1 ? "" : "s", kept == 1 ? "is" : "are");
-    fmt::print("{:<17}{}\n{:<17}{}/sweep.csv\n{:<17}{}/sweep.html\n", "Points", text, "Table", dir, "Page", dir);
+        text += fmt::format("; of those that did not end {} result{} {} kept", kept, kept == 1 ? "" : "s", kept == 1 ? "is" : "are");
+    fmt::print("{:<17}{}\n", "Points", text);
+    for (const auto& [what, file] : {std::pair{"Table", dir + "/sweep.csv"}, std::pair{"Page", dir + "/sweep.html"}})
+        fmt::print("{:<17}{}{}\n", what, file,
+                   std::find(lost.begin(), lost.end(), file) == lost.end() ? "" : ": could not be written");
 }
 
 /// After a stop or a full disk: what there is and what there is not.
@@ -250,8 +263,8 @@ void tell_missing(const sweep_report& report, const std::string& dir)
         if (p.state == point_state::done || p.state == point_state::refused)
             continue;
         if (++missing <= k_most_names)
-            names += fmt::format("  {} {}: {}{}\n", p.state == point_state::missing ? "missing" : name_of(p.state), i,
-                                 p.name, p.reason.empty() ? "" : ": " + p.reason);
+            names += fmt::format("  {} {}: {}{}{}\n", name_of(p.state), i, p.name,
+                                 p.reason.empty() ? "" : ": " + p.reason, kept_text(p));
     }
     if (missing > k_most_names)
         names += fmt::format("  ... and {} more\n", missing - k_most_names);
@@ -304,7 +317,7 @@ int sweep(const sweep_options& options)
     sweep_run run(options, file, plan, folder);
     if (!options.quiet)
         run.announce();
-    signals.begin("stops; points that are finished are kept");
+    signals.begin("stops when the points that run have saved what they finished, in 20 s at most");
     std::string stopped; // by a full disk, a host without processes, or Slurm
     try {
         run.run();
@@ -315,23 +328,26 @@ int sweep(const sweep_options& options)
     const sweep_report report = run.report();
     const placed_results results = place_results(report);
     const sweep_panels panels = panels_of(results, report.plot);
-    const bool written = write_outputs(dir, report, panels);
+    replaced_files replaced({dir + "/sweep.csv", dir + "/sweep.html"});
+    const std::vector<std::string> lost = write_outputs(dir, report, panels, replaced);
     if (!options.quiet) {
         std::cout << "# weft " << report.version << ", sweep " << report.name << " of " << report.platform << "\n#\n";
         print_winners(panels);
         std::cout.flush();
-        print_states(report, dir);
+        print_states(report, dir, lost);
         if (const std::size_t n = folder.strangers(); n > 0)
             fmt::print("{:<17}{} folder{} in {}/points of points that the sweep does not have now\n", "Left alone", n,
                        n == 1 ? "" : "s", dir);
+        fmt::print("{}", replaced.text());
     }
+    print_to_stderr("{}", replaced.text_of_those_that_stay());
     if (!stopped.empty())
         print_to_stderr("The sweep stops: {}\n", stopped);
     if (stop_requested() || !stopped.empty())
         tell_missing(report, dir);
     if (stop_requested())
         return interrupted_exit_code();
-    return written && stopped.empty() &&
+    return lost.empty() && stopped.empty() &&
                    report.count(point_state::done) + report.count(point_state::refused) == report.points.size()
                ? 0
                : 1;

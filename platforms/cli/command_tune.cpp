@@ -11,6 +11,7 @@
 #include "platforms/config/config_reader.h"
 #include "platforms/machine/algorithm_choice.h"
 #include "platforms/report/columns.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/tuning_curves.h"
 #include "tlm/standard_error.h"
@@ -647,27 +648,33 @@ int tune(const tune_options& options)
     for (const tuning_section& section : report.sections)
         report.refused += refused_beside_others(section);
     const bool stopped = stop_requested();
+    replaced_files replaced;
+    const auto write = [&replaced](const std::string& file, const std::string& text) {
+        replaced.look(file);
+        write_file_atomically(file, text);
+    };
     if (!stopped) { // half of a table would pass for a whole one
         for (std::size_t i = 0; i < kinds.size(); ++i) {
             report.sections[i].plot_file = dir + "/" + plots[i];
-            write_file_atomically(report.sections[i].plot_file, to_svg(plot_of(report.sections[i], report.title)));
+            write(report.sections[i].plot_file, to_svg(plot_of(report.sections[i], report.title)));
         }
         if (!table.tables.empty()) {
             report.table_file = dir + "/tuning.yaml";
-            write_file_atomically(report.table_file,
-                                  to_text(table, fmt::format("Made by `{}`, weft {}.",
-                                                             command_line_of(options, source.name), version())));
+            write(report.table_file, to_text(table, fmt::format("Made by `{}`, weft {}.",
+                                                                command_line_of(options, source.name), version())));
         }
     }
     const std::string json = to_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     if (!stopped)
-        write_file_atomically(dir + "/tuning.json", json);
+        write(dir + "/tuning.json", json);
     if (!options.json.empty() && options.json != "-")
-        write_file_atomically(options.json, json);
+        write(options.json, json);
     if (options.json == "-")
         std::cout << json;
-    else if (!options.quiet)
+    else if (!options.quiet) {
         print_tuning(std::cout, report, style_of_stdout());
+        std::cout << replaced.text();
+    }
     if (stopped) {
         print_to_stderr("{} of {} points are kept in {}; the same command goes on from there.\n", report.finished,
                    report.points, points_dir);

@@ -5,6 +5,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/report/output_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/report/run_report.h"
 #include "platforms/report/validation_report.h"
 #include "platforms/workload/interruption.h"
@@ -109,6 +110,7 @@ int keep_finished(validation_report report, const validate_options& options)
     report.title = fmt::format("{}: interrupted, {} rows", options.target, report.rows.size());
     report.notes = {"This run was interrupted: rows are missing, and numbers of met and missed targets are of those that are here."};
     const std::string page = partial_name(options.out);
+    const replaced_files replaced({page, options.json.empty() ? "" : partial_name(options.json)});
     write_file_atomically(page, to_markdown(report));
     print_to_stderr("They are in {}{}.\n", page, knows ? fmt::format("; {} stays as it was", options.out) : "");
     if (!options.json.empty()) {
@@ -117,6 +119,7 @@ int keep_finished(validation_report report, const validate_options& options)
         j["missing"] = missing;
         write_file_atomically(partial_name(options.json), j.dump(2) + "\n");
     }
+    print_to_stderr("{}", replaced.text());
     return interrupted_exit_code();
 }
 
@@ -171,9 +174,11 @@ int validate(validate_options options)
     for (const input_row& i : report.inputs)
         fmt::print("  {}: {}: {}\n", i.what, i.value, i.source);
     fmt::print("\n{}{}\n", head_of(report), options.out);
+    const replaced_files replaced({options.out, options.json});
     write_file_atomically(options.out, to_markdown(report));
     if (!options.json.empty())
         write_file_atomically(options.json, to_json(report).dump(2) + "\n");
+    fmt::print("{}", replaced.text());
     for (const std::string* whole : {&options.out, &options.json}) {
         std::error_code none;
         const std::string partial = partial_name(*whole);

@@ -25,6 +25,8 @@ public:
 
     /// The machine with this case alone, with data off; `settings` as of --set.
     loaded_platform machine(const std::vector<std::string>& settings = {}) const;
+    /// Whether results.json is what the run has written.
+    bool is_edited() const { return results_.changed; }
     /// What the changed machine does other than this case: "8 ranks in place of 16"; "": nothing, and times compare.
     std::string other_work(const loaded_platform& changed) const;
     const stored_row& row() const { return results_.rows[number_]; }

@@ -38,11 +38,13 @@ void firmware_log::on_console(const char* core, std::uint64_t time_ps, const std
 /// For one more line; the file is begun. Called within the simulation: whatever is wrong is told by close().
 bool firmware_log::has_room()
 {
-    if (!file_ && problem_.empty())
+    if (!file_ && !problem_)
         try {
             file_.emplace(path_);
+        } catch (const output_lost& e) {
+            problem_ = e;
         } catch (const user_error& e) {
-            problem_ = e.what();
+            problem_.emplace(e.what(), 0);
         }
     if (!file_)
         return false;
@@ -54,8 +56,8 @@ bool firmware_log::has_room()
 
 std::string firmware_log::close()
 {
-    if (!problem_.empty())
-        throw output_lost(problem_);
+    if (problem_)
+        throw output_lost(*problem_);
     if (!file_)
         return "";
     std::string cut;

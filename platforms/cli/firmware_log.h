@@ -33,7 +33,7 @@ private:
     code_places& places_;
     std::string path_;
     std::optional<output_file> file_;
-    std::string problem_; ///< why there is no file
+    std::optional<output_lost> problem_; ///< why there is no file
     std::uint64_t lines_ = 0;
     std::uint64_t bytes_ = 0;
     std::uint64_t dropped_ = 0; ///< lines

@@ -67,7 +67,7 @@ void run_capture::attach(machine& m)
                 tapped->tap_wires(*this);
 }
 
-void run_capture::check_wires()
+void run_capture::check_wires(replaced_files& replaced)
 {
     if (wires_.empty())
         throw user_error(
@@ -78,6 +78,9 @@ void run_capture::check_wires()
                         "Name some by --pcap-links, or raise the limit with ulimit -n.",
                         cables_.size(), most));
     name_files();
+    replaced_ = &replaced;
+    for (const cable& c : cables_)
+        replaced.look(c.name);
 }
 
 std::uint32_t run_capture::add_wire(const component& owner, std::uint32_t wire, wire_protocol protocol)
@@ -225,7 +228,10 @@ void run_capture::close()
     for (cable& c : cables_) {
         if (c.file == nullptr) { // nothing crossed it: what an earlier run has left is not of this one
             std::error_code none;
-            std::filesystem::remove(c.name, none);
+            if (std::filesystem::remove(c.name, none)) {
+                ++removed_;
+                replaced_->is_gone(c.name);
+            }
             continue;
         }
         release(c, ~std::uint64_t{0});
@@ -234,7 +240,9 @@ void run_capture::close()
         try { // the others are whole
             c.file->commit();
         } catch (const user_error& e) {
-            lost += (lost.empty() ? "" : "\n") + std::string(e.what());
+            for (const problem& p : e.problems())
+                lost += (lost.empty() ? "" : "\nerror: ") + p.message;
+            replaced_->stays(c.name);
         }
         c.file.reset();
     }
@@ -252,16 +260,21 @@ void run_capture::give_up()
 
 std::string run_capture::summary() const
 {
+    const std::string removed =
+        removed_ == 0 ? ""
+                      : fmt::format("; {} file{} of an earlier run removed: nothing crossed {}", removed_,
+                                    removed_ == 1 ? "" : "s", removed_ == 1 ? "that cable" : "those cables");
     if (packets_ + left_out_ == 0)
-        return filtered_ != 0 ? fmt::format("no packets: the filter shows none of {}", filtered_)
-                              : std::string("no packets: nothing crossed a cable");
+        return (filtered_ != 0 ? fmt::format("no packets: the filter shows none of {}", filtered_)
+                               : std::string("no packets: nothing crossed a cable")) +
+               removed;
     std::string text = fmt::format("{} file{}, {} packet{}", files_, files_ == 1 ? "" : "s", packets_,
                                    packets_ == 1 ? "" : "s");
     if (filtered_ > 0)
         text += fmt::format(" of {}", packets_ + left_out_ + filtered_);
     if (left_out_ > 0)
         text += fmt::format(", {} more beyond --pcap-limit", left_out_);
-    return text;
+    return text + removed;
 }
 
 } // namespace weft::cli

@@ -9,6 +9,7 @@
 #include "platforms/cli/trace_filter.h"
 #include "platforms/report/output_file.h"
 #include "platforms/report/pcapng_file.h"
+#include "platforms/report/replaced_files.h"
 #include "platforms/workload/machine.h"
 #include "tlm/packet_tap.h"
 
@@ -39,8 +40,8 @@ public:
     /// Taps all wires of the machine. Somebody who does so himself calls add_wire() for each.
     void attach(machine& m);
     /// When all wires are known. Throws user_error where `filter` leaves none, or where the host cannot open as many
-    /// files.
-    void check_wires();
+    /// files. Those of an earlier run that will be written again go to `replaced`, which outlives this object.
+    void check_wires(replaced_files& replaced);
     /// Completes the files. Throws output_lost.
     void close();
     /// Leaves its room on a full disk to what is worth more: close() will fail.
@@ -88,7 +89,8 @@ private:
     std::map<std::pair<const component*, std::pair<std::string, std::string>>, std::vector<std::uint32_t>> by_ends_;
     std::uint64_t bytes_ = 0, packets_ = 0, left_out_ = 0, filtered_ = 0;
     std::uint64_t next_number_ = 0;
-    std::uint32_t files_ = 0;
+    std::uint32_t files_ = 0, removed_ = 0;
+    replaced_files* replaced_ = nullptr; ///< from check_wires() on
     pcapng_packet scratch_;
 };
 

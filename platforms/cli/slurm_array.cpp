@@ -126,6 +126,11 @@ public:
                 return;
             if (stop_requested()) {
                 cancel();
+                wait_for_end();
+                for (std::size_t i = 0; i < points_.size(); ++i)
+                    if (!told[i] && fs::exists(end_of(i)))
+                        if (const program_result end = result_of(i); end.exit_code >= 0) // by itself
+                            ended(points_[i], end);
                 return;
             }
             if (!in_queue) { // all that will ever come has been looked for once more
@@ -153,6 +158,19 @@ public:
     void cancel() const { shell("scancel " + job_); }
 
 private:
+    /// Tasks that are cancelled save what they have finished; Slurm kills them after its KillWait, by default 30 s.
+    void wait_for_end() const
+    {
+        constexpr auto k_longest = std::chrono::seconds(40);
+        const auto end = std::chrono::steady_clock::now() + k_longest;
+        while (std::chrono::steady_clock::now() < end) {
+            const command_end queue = shell("squeue --noheader --format=%i --jobs=" + job_);
+            if (queue.exit_code != 0 || !names_job(queue.text, job_))
+                return;
+            std::this_thread::sleep_for(std::chrono::seconds(1));
+        }
+    }
+
     std::string script_of(std::size_t i) const { return fmt::format("{}/{}.sh", scripts_, i); }
     std::string log_of(std::size_t i) const { return fmt::format("{}/{}.log", scripts_, i); }
     std::string end_of(std::size_t i) const { return fmt::format("{}/{}.exit", scripts_, i); }

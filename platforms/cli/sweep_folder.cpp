@@ -5,8 +5,11 @@
 #include "platforms/cli/point_runs.h"
 #include "platforms/report/output_file.h"
 #include "platforms/report/previous_results.h"
+#include "tlm/stop_request.h"
 
 #include <algorithm>
+#include <cerrno>
+#include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,6 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr int k_format = 1;
+constexpr int k_stopped = 128 + SIGTERM; ///< exit code of a run that saved what it had finished
 
 nlohmann::json json_of(const std::string& file)
 {
@@ -84,6 +88,13 @@ std::vector<std::string> sweep_folder::command_of(std::size_t point) const
     return all;
 }
 
+std::vector<std::string> sweep_folder::arguments_of(std::size_t point) const
+{
+    std::vector<std::string> all = command_of(point);
+    all.emplace_back("--of-sweep");
+    return all;
+}
+
 void sweep_folder::note(std::size_t point, const std::string& reason) const
 {
     const planned_point& p = plan_.points[point];
@@ -118,10 +129,11 @@ void sweep_folder::prepare(std::size_t point) const
 void sweep_folder::conclude(std::size_t point, const program_result& end) const
 {
     const std::string dir = dir_of(point);
-    if (end.exit_code != 0 && is_full_disk(end.text))
-        throw output_lost(reason_in(end));
+    if (end.exit_code == k_full_disk_exit_code)
+        throw output_lost(reason_in(end), ENOSPC);
     write_file_atomically(dir + "/log.txt", end.text);
-    if (end.exit_code != 0)
+    const bool stopped_with_sweep = stop_requested() && end.exit_code == k_stopped;
+    if (end.exit_code != 0 && !stopped_with_sweep)
         note(point, reason_in(end));
 }
 
@@ -170,9 +182,10 @@ swept_point sweep_folder::read(std::size_t point) const
             return p;
         }
         if (!r.failure.empty()) {
-            p.state = point_state::failed;
-            // A run that the sweep has stopped does not know why.
-            if (p.reason.empty() || r.failure.rfind("interrupted by ", 0) != 0)
+            // A run that the sweep has stopped does not know why: for its time, or with the sweep.
+            const bool interrupted = r.failure.rfind("interrupted by ", 0) == 0;
+            p.state = interrupted && p.reason.empty() ? point_state::unfinished : point_state::failed;
+            if (p.reason.empty() || !interrupted)
                 p.reason = r.failure.substr(0, r.failure.find('\n'));
             p.rows = std::move(r.rows);
             return p;

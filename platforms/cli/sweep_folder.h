@@ -28,12 +28,15 @@ public:
 
     const std::string& dir() const { return dir_; }
     std::string dir_of(std::size_t point) const;
-    /// As arguments of this program.
+    /// As arguments of this program: what users may start again.
     std::vector<std::string> command_of(std::size_t point) const;
+    /// The same when the sweep starts it.
+    std::vector<std::string> arguments_of(std::size_t point) const;
     /// Before a point is run: its files, and nothing that an earlier run has left in place of its results. Throws
     /// output_lost.
     void prepare(std::size_t point) const;
-    /// After it: keeps what it printed, and why there are no results. Throws output_lost when the disk is full.
+    /// After it: keeps what it printed, and why it failed, but of a run that was stopped with the sweep. Throws
+    /// output_lost when the disk is full.
     void conclude(std::size_t point, const program_result& end) const;
     /// What stands in the folder of a point.
     swept_point read(std::size_t point) const;

@@ -16,6 +16,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <mutex>
+#include <optional>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -38,21 +39,6 @@ void write_all(int to, const std::string& text)
     }
 }
 
-/// The child gets `signal`, and as long as it is given to end by itself.
-void end_soon(pid_t child, int signal, unsigned seconds)
-{
-    constexpr useconds_t k_step_us = 10'000;
-    kill(child, signal);
-    const unsigned steps_of_all = seconds * 1'000'000 / k_step_us;
-    for (unsigned steps = 0; steps < steps_of_all && !stop_requested(); ++steps) {
-        siginfo_t state{};
-        if (waitid(P_PID, static_cast<id_t>(child), &state, WEXITED | WNOHANG | WNOWAIT) == 0 && state.si_pid == child)
-            return;
-        usleep(k_step_us);
-    }
-    kill(child, SIGKILL);
-}
-
 /// A terminal sends Ctrl-C to all processes at once, and the child may end before the handler of this one has run.
 bool ended_by_stop(int status)
 {
@@ -70,15 +56,17 @@ bool ended_by_stop(int status)
 struct child_end {
     int signal;
     unsigned seconds; ///< that it is given
+    bool saves;       ///< so it is asked when the user stops the caller, too, in place of being killed
 };
 /// One that notes where it is (crash_place) does so; every other one ends, too.
-constexpr child_end k_end_of_work{k_note_and_end, 1};
+constexpr child_end k_end_of_work{k_note_and_end, 1, false};
 /// `weft run` saves what it has finished, which takes long for a large machine.
-constexpr child_end k_end_of_program{SIGTERM, 20};
+constexpr child_end k_end_of_program{SIGTERM, 20, true};
 
 /// `body` in a child: it gets the end of a pipe to write to and returns the exit code. Else as run_isolated().
 program_result in_child(const std::function<int(int pipe_end)>& body, unsigned seconds, child_end how)
 {
+    using clock = std::chrono::steady_clock;
     // One start at a time: a child that another thread forked here would keep the end that this child writes to open.
     static std::mutex starts;
     std::unique_lock<std::mutex> start(starts);
@@ -101,26 +89,41 @@ program_result in_child(const std::function<int(int pipe_end)>& body, unsigned s
     close(ends[1]);
     start.unlock();
     program_result result;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(seconds);
-    bool in_time = true;
+    std::optional<clock::time_point> end; // when it is asked to end, and then, when it is killed
+    if (seconds != 0)
+        end = clock::now() + std::chrono::seconds(seconds);
+    bool in_time = true, asked = false, stopped = false;
+    const auto ask = [&] {
+        kill(child, how.signal);
+        asked = true;
+        end = clock::now() + std::chrono::seconds(how.seconds);
+    };
     for (char buffer[4096];;) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-        if (stop_requested()) {
-            kill(child, SIGKILL);
-            waitpid(child, nullptr, 0);
-            close(ends[0]);
-            throw interrupted();
+        if (stop_requested() && !stopped) {
+            stopped = true;
+            if (!how.saves)
+                kill(child, SIGKILL);
+            else if (!asked)
+                ask();
         }
         // A signal that comes between the look above and this wait is seen at the next look.
-        const std::int64_t look = seconds == 0 ? k_look_ms : std::min<std::int64_t>(left.count(), k_look_ms);
+        std::int64_t look = k_look_ms;
+        if (end)
+            look = std::min(look, std::int64_t{std::chrono::ceil<std::chrono::milliseconds>(*end - clock::now()).count()});
         pollfd waiting{ends[0], POLLIN, 0};
         const int ready = poll(&waiting, 1, look > 0 ? static_cast<int>(look) : 0);
-        if ((ready < 0 && errno == EINTR) || (ready == 0 && (seconds == 0 || left.count() > look)))
+        if (ready < 0 && errno == EINTR)
             continue;
         if (ready == 0) {
+            if (!end || clock::now() < *end)
+                continue;
+            if (asked) {
+                kill(child, SIGKILL);
+                break;
+            }
             in_time = false;
-            end_soon(child, how.signal, how.seconds);
-            break;
+            ask();
+            continue;
         }
         const ssize_t n = read(ends[0], buffer, sizeof buffer);
         if (n <= 0)
@@ -130,7 +133,7 @@ program_result in_child(const std::function<int(int pipe_end)>& body, unsigned s
     close(ends[0]);
     int status = 0;
     waitpid(child, &status, 0);
-    if (ended_by_stop(status))
+    if ((stopped && (!how.saves || WIFSIGNALED(status))) || ended_by_stop(status))
         throw interrupted();
     if (!in_time)
         result.failure = fmt::format("did not end in {} s of host time", seconds);

@@ -16,7 +16,8 @@ struct program_result {
 };
 
 /// Ends it after `seconds` of host time, 0: never, and with the caller. It is in a process group of its own: Ctrl-C on
-/// the terminal reaches only the caller. Throws as run_isolated().
+/// the terminal reaches only the caller, which asks it to end and lets it save what it has finished. Throws as
+/// run_isolated(), but of a stop request only where it could not end by itself.
 program_result run_program(const std::vector<std::string>& arguments, unsigned seconds);
 
 } // namespace weft

@@ -50,7 +50,7 @@ json case_json(const case_activity& c)
     j["time_us"] = us(c.time_ps);
     j["limited_by"] = c.complete ? limited_by(c.shares) : ""; // a part of a collective has no verdict
     for (const auto& [part, share] : c.shares.listed())
-        j["shares"][part] = rounded(share);
+        j["shares"][part] = share;
     j["bins"] = c.bins;
     j["bin_us"] = us(c.bin_ps);
     j["last_bin_us"] = us(c.last_bin_ps);

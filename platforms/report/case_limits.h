@@ -15,7 +15,9 @@ namespace weft {
 /// Shares of the time of one collective, 0 to 1, each of the part of its kind that had most.
 struct case_shares {
     double core = 0;        ///< a core worked, or waited for its bus
-    double dma = 0;         ///< a wire between a chip and the fabric carried something, or a DMA engine started
+    /// A wire between a chip and the fabric carried something, or DMA engines started, or moved bytes at a rate of
+    /// their own.
+    double dma = 0;
     double memory = 0;      ///< a memory moved bytes
     double link = 0;        ///< a link or cable carried something
     double credits = 0;     ///< a link was idle while a head waited for credits

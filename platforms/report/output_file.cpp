@@ -20,10 +20,12 @@ namespace fs = std::filesystem;
 
 std::string words_of(int error) { return std::generic_category().message(error); }
 
+bool tells_full_disk(int error) { return error == ENOSPC || error == EDQUOT; }
+
 std::string refusal(const std::string& path, const std::string& what, int error)
 {
     std::string remedy = "Give another place for the results.";
-    if (error == ENOSPC || error == EDQUOT)
+    if (tells_full_disk(error))
         remedy = "Free some space, or give a place on another disk.";
     else if (error == EACCES || error == EPERM || error == EROFS)
         remedy = "Give a place that you may write to, or change its permissions.";
@@ -38,8 +40,8 @@ std::string refusal(const std::string& path, const std::string& what, int error)
 
 [[noreturn]] void refuse(const std::string& path, const std::string& what, int error)
 {
-    if (error == ENOSPC || error == EDQUOT)
-        throw output_lost(refusal(path, what, error));
+    if (tells_full_disk(error))
+        throw output_lost(refusal(path, what, error), error);
     throw user_error(refusal(path, what, error));
 }
 
@@ -113,10 +115,7 @@ std::string identity_of(const struct stat& status)
 
 } // namespace
 
-bool is_full_disk(const std::string& message)
-{
-    return message.find(words_of(ENOSPC)) != std::string::npos || message.find(words_of(EDQUOT)) != std::string::npos;
-}
+bool output_lost::is_full_disk() const { return tells_full_disk(error_); }
 
 output_file::output_file(const std::string& path) : name_(path), target_(behind_links(path))
 {
@@ -204,12 +203,14 @@ void output_file::commit()
     if (error_ != 0) {
         if (!temporary_.empty())
             ::unlink(temporary_.c_str());
-        throw output_lost(refusal(name_, "cannot be written", error_));
+        throw output_lost(refusal(name_, "cannot be written", error_), error_);
     }
     if (temporary_.empty())
         return;
-    if (::rename(temporary_.c_str(), target_.c_str()) != 0)
-        throw output_lost(refusal(name_, "cannot be replaced", errno));
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) {
+        const int error = errno;
+        throw output_lost(refusal(name_, "cannot be replaced", error), error);
+    }
     temporary_.clear();
 }
 

@@ -23,11 +23,17 @@ namespace weft {
 /// not 2.
 class output_lost : public user_error {
 public:
-    using user_error::user_error;
-};
+    /// `error`: the errno of what failed.
+    output_lost(const std::string& message, int error) : user_error(message), error_(error) {}
+    int error() const { return error_; }
+    /// Or a quota that is used up.
+    bool is_full_disk() const;
 
-/// Whether a message of this file tells of a full disk or quota.
-bool is_full_disk(const std::string& message);
+private:
+    int error_;
+};
+/// Of a program that another one of weft has started, when its outputs found a full disk.
+inline constexpr int k_full_disk_exit_code = 74; // EX_IOERR of sysexits.h
 
 /// One file. write() as often as needed, then commit(); without commit() a regular file stays as it was.
 class output_file {

@@ -96,7 +96,8 @@ json row_schema()
              "The part that was busy for most of the time: link, memory, dma, core, credits, arbitration or latency; of repeats: of all together"),
          false},
         {"busy_shares",
-         named(number("0 to 1"), "For how much of the time the busiest part of each kind was busy; of repeats: means by time"),
+         named(number("0 to 1"), "For how much of the time the busiest part of each kind was busy; of repeats: means by time. dma: wires "
+                                "between chips and fabric, and DMA engines that start, or move bytes at their rate"),
          false},
         {"chosen_by", text("Why auto has taken this algorithm; with algorithms: [auto]"), false},
         {"predicted_us",

@@ -20,22 +20,21 @@ constexpr std::uint32_t k_first_lane = 2;
 constexpr std::size_t k_text_bytes = 1 << 18; ///< that are handed to the system at a time
 
 constexpr std::size_t k_most_us = k_most_digits + 7;
+/// Times, places and numbers of a record, with their names, and its head.
+constexpr std::size_t k_most_of_record = 2 * k_most_us + 4 * k_most_digits + 256;
 
 /// As exact_us().
 char* put_us(char* to, std::uint64_t ps)
 {
-    constexpr unsigned k_digits = 6;
     to = put_number(to, ps / 1'000'000);
-    auto rest = static_cast<std::uint32_t>(ps % 1'000'000);
+    const std::uint64_t rest = ps % 1'000'000;
     if (rest == 0)
         return to;
-    *to = '.';
-    for (unsigned i = k_digits; i > 0; --i, rest /= 10)
-        to[i] = static_cast<char>('0' + rest % 10);
-    unsigned length = 1 + k_digits;
-    while (to[length - 1] == '0')
-        --length;
-    return to + length;
+    *to++ = '.';
+    to = put_pair(put_pair(put_pair(to, rest / 10'000), rest / 100 % 100), rest % 100);
+    while (to[-1] == '0')
+        --to;
+    return to;
 }
 
 /// `,"pid":3,"tid":2`
@@ -43,18 +42,21 @@ char* put_place(char* to, std::uint32_t process, std::uint32_t thread)
 {
     return put_number(put_text(put_number(put_text(to, ",\"pid\":"), process), ",\"tid\":"), thread);
 }
-/// Room for times and places of a record, with their names.
-using record_text = char[2 * k_most_us + 3 * k_most_digits + 96];
+
+/// Of a text as a JSON string: each byte may become "\u0000", or a mark for what is no UTF-8.
+constexpr std::size_t most_quoted(std::size_t bytes) { return 6 * bytes + 2; }
 
 /// As a JSON string.
-void append_quoted(std::string& to, const std::string& text)
+char* put_quoted(char* to, const std::string& text)
 {
     const bool plain =
         std::all_of(text.begin(), text.end(), [](char x) { return x >= ' ' && x < 0x7f && x != '"' && x != '\\'; });
-    if (plain)
-        ((to += '"') += text) += '"';
-    else
-        to += nlohmann::json(text).dump();
+    if (!plain)
+        return put_text(to, nlohmann::json(text).dump());
+    *to++ = '"';
+    to = put_text(to, text);
+    *to++ = '"';
+    return to;
 }
 
 std::string name_event(const char* what, std::uint32_t process, std::uint32_t thread, const std::string& name)
@@ -64,26 +66,29 @@ std::string name_event(const char* what, std::uint32_t process, std::uint32_t th
 }
 } // namespace
 
-trace_writer::trace_writer(const std::string& path, std::uint64_t at_most) : file_(path), at_most_(at_most)
+trace_writer::trace_writer(const std::string& path, std::uint64_t at_most) : file_(path), text_(k_text_bytes), at_most_(at_most)
 {
     file_.write("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[");
 }
 
-void trace_writer::begin_line(std::string_view head)
+char* trace_writer::begin_line(std::string_view head, std::size_t more_bytes)
 {
-    if (text_.size() > k_text_bytes)
+    const std::size_t room = head.size() + more_bytes + k_most_of_record;
+    if (used_ + room > text_.size()) {
         hand_on();
-    text_ += first_ ? "\n" : ",\n";
+        text_.resize(std::max(text_.size(), room));
+    }
+    char* const to = put_text(text_.data() + used_, first_ ? "\n" : ",\n");
     first_ = false;
-    text_ += head;
+    return put_text(to, head);
 }
 
-void trace_writer::line(std::string_view json) { begin_line(json); }
+void trace_writer::line(std::string_view json) { end_line(begin_line(json)); }
 
 void trace_writer::hand_on()
 {
-    file_.write(text_);
-    text_.clear();
+    file_.write({text_.data(), used_});
+    used_ = 0;
 }
 
 bool trace_writer::take(std::uint64_t time_ps)
@@ -91,9 +96,8 @@ bool trace_writer::take(std::uint64_t time_ps)
     if (written_ == at_most_) {
         if (dropped_++ == 0) { // whoever opens the file sees where it ends
             end_arrows();
-            begin_line("{\"ph\":\"i\",\"s\":\"g\",\"name\":\"cut: later records are beyond --trace-limit\"");
-            record_text text;
-            text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), 0, 0), "}"));
+            char* const to = begin_line("{\"ph\":\"i\",\"s\":\"g\",\"name\":\"cut: later records are beyond --trace-limit\",\"ts\":");
+            end_line(put_text(put_place(put_us(to, time_ps), 0, 0), "}"));
         }
         return false;
     }
@@ -109,7 +113,7 @@ void trace_writer::name_process(std::uint32_t process, const std::string& name)
 std::uint32_t trace_writer::add_track(std::uint32_t process, const std::string& name)
 {
     const std::uint32_t before = tracks_of_process_[process]++;
-    tracks_.push_back({process, k_first_lane + before * k_most_lanes, name, {}});
+    tracks_.push_back({process, k_first_lane + before * k_most_lanes, name, {}, {}});
     return static_cast<std::uint32_t>(tracks_.size() - 1);
 }
 
@@ -117,6 +121,8 @@ void trace_writer::open_lane(track& t)
 {
     const auto lane = static_cast<std::uint32_t>(t.busy_until_ps.size());
     t.busy_until_ps.push_back(0);
+    char place[2 * k_most_digits + 32];
+    t.places.emplace_back(place, put_place(place, t.process, t.first_lane + lane));
     line(name_event("thread_name", t.process, t.first_lane + lane,
                     lane == 0 ? t.name : fmt::format("{}, lane {}", t.name, lane + 1)));
 }
@@ -130,7 +136,7 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == k_most_lanes) {
         crowded_ += written_ == at_most_ ? 0 : 1;
         trace_slice as_mark = s;
-        record_text text;
+        char text[k_most_us + 32];
         as_mark.arguments.append(text, put_us(put_text(text, ",\"dur_us\":"), s.span_ps));
         return mark(as_mark);
     }
@@ -139,13 +145,11 @@ void trace_writer::slice(const trace_slice& s)
     if (lane == t.busy_until_ps.size())
         open_lane(t);
     t.busy_until_ps[lane] = s.start_ps + s.span_ps;
-    begin_line("{\"ph\":\"X\",\"name\":");
-    append_quoted(text_, s.name);
-    record_text text;
-    char* end = put_us(put_text(text, ",\"ts\":"), s.start_ps);
-    end = put_us(put_text(end, ",\"dur\":"), s.span_ps);
-    end = put_text(put_place(end, t.process, t.first_lane + lane), ",\"args\":{");
-    (text_.append(text, end) += s.arguments) += "}}";
+    char* to = begin_line("{\"ph\":\"X\",\"name\":", most_quoted(s.name.size()) + t.places[lane].size() + s.arguments.size());
+    to = put_us(put_text(put_quoted(to, s.name), ",\"ts\":"), s.start_ps);
+    to = put_us(put_text(to, ",\"dur\":"), s.span_ps);
+    to = put_text(put_text(put_text(to, t.places[lane]), ",\"args\":{"), s.arguments);
+    end_line(put_text(to, "}}"));
     if (s.flow != flow_step::none)
         step_arrow(s, t.process, t.first_lane + lane);
 }
@@ -175,12 +179,11 @@ void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::
 /// s begins an arrow, t goes on, f ends it; "e": at the slice around it, not at the next one.
 void trace_writer::write_step(const arrow& a, char step)
 {
-    begin_line("{\"ph\":\"");
-    text_ += step;
-    record_text text;
-    char* end = put_number(put_text(text, "\",\"cat\":\"message\",\"name\":\"message\",\"id\":"), a.number);
-    end = put_place(put_us(put_text(end, ",\"ts\":"), a.at_ps), a.process, a.lane);
-    text_.append(text, put_text(end, step == 'f' ? ",\"bp\":\"e\"}" : "}"));
+    char* to = begin_line("{\"ph\":\"");
+    *to++ = step;
+    to = put_number(put_text(to, "\",\"cat\":\"message\",\"name\":\"message\",\"id\":"), a.number);
+    to = put_place(put_us(put_text(to, ",\"ts\":"), a.at_ps), a.process, a.lane);
+    end_line(put_text(to, step == 'f' ? ",\"bp\":\"e\"}" : "}"));
 }
 
 void trace_writer::mark(const trace_slice& s)
@@ -190,11 +193,10 @@ void trace_writer::mark(const trace_slice& s)
     track& t = tracks_.at(s.track);
     if (t.busy_until_ps.empty())
         open_lane(t);
-    begin_line("{\"ph\":\"i\",\"s\":\"t\",\"name\":");
-    append_quoted(text_, s.name);
-    record_text text;
-    char* const end = put_place(put_us(put_text(text, ",\"ts\":"), s.start_ps), t.process, t.first_lane);
-    (text_.append(text, put_text(end, ",\"args\":{")) += s.arguments) += "}}";
+    char* to = begin_line("{\"ph\":\"i\",\"s\":\"t\",\"name\":", most_quoted(s.name.size()) + s.arguments.size());
+    to = put_us(put_text(put_quoted(to, s.name), ",\"ts\":"), s.start_ps);
+    to = put_text(put_text(put_place(to, t.process, t.first_lane), ",\"args\":{"), s.arguments);
+    end_line(put_text(to, "}}"));
 }
 
 void trace_writer::name_core(std::uint32_t rank) { line(name_event("thread_name", rank, k_core, "core")); }
@@ -203,18 +205,15 @@ bool trace_writer::begin_call(std::uint32_t rank, std::uint64_t time_ps, const s
 {
     if (!take(time_ps))
         return false;
-    begin_line("{\"ph\":\"B\",\"name\":");
-    append_quoted(text_, function);
-    record_text text;
-    text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), rank, k_core), "}"));
+    char* const to = begin_line("{\"ph\":\"B\",\"name\":", most_quoted(function.size()));
+    end_line(put_text(put_place(put_us(put_text(put_quoted(to, function), ",\"ts\":"), time_ps), rank, k_core), "}"));
     return true;
 }
 
 void trace_writer::end_call(std::uint32_t rank, std::uint64_t time_ps)
 {
-    begin_line("{\"ph\":\"E\"");
-    record_text text;
-    text_.append(text, put_text(put_place(put_us(put_text(text, ",\"ts\":"), time_ps), rank, k_core), "}"));
+    char* const to = begin_line("{\"ph\":\"E\",\"ts\":");
+    end_line(put_text(put_place(put_us(to, time_ps), rank, k_core), "}"));
 }
 
 /// At the last record that is there of each.
@@ -233,8 +232,8 @@ void trace_writer::end_arrows()
 void trace_writer::close()
 {
     end_arrows();
-    text_ += dropped_ == 0 ? "\n]}\n" : fmt::format("\n],\"otherData\":{{\"records beyond --trace-limit\":{}}}}}\n", dropped_);
     hand_on();
+    file_.write(dropped_ == 0 ? "\n]}\n" : fmt::format("\n],\"otherData\":{{\"records beyond --trace-limit\":{}}}}}\n", dropped_));
     file_.commit();
 }
 

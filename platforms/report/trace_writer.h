@@ -64,10 +64,13 @@ private:
         std::uint32_t first_lane; ///< tid of the first lane
         std::string name;
         std::vector<std::uint64_t> busy_until_ps; ///< of the lanes in use
+        std::vector<std::string> places;          ///< of these lanes, as records have it: `,"pid":3,"tid":2`
     };
     bool take(std::uint64_t time_ps);
     void open_lane(track& t);
-    void begin_line(std::string_view head);
+    /// Room for a record: of so many bytes besides what every record may have. What is put there ends at end_line().
+    char* begin_line(std::string_view head, std::size_t more_bytes = 0);
+    void end_line(const char* end) { used_ = static_cast<std::size_t>(end - text_.data()); }
     void line(std::string_view json);
     void hand_on();
     /// Where an arrow has come to. It is written when the next step tells what it is.
@@ -82,7 +85,8 @@ private:
     void end_arrows();
 
     output_file file_;
-    std::string text_; ///< that the file gets next
+    std::vector<char> text_; ///< whose first `used_` the file gets next
+    std::size_t used_ = 0;
     std::uint64_t at_most_;
     std::uint64_t written_ = 0;
     std::uint64_t dropped_ = 0;

@@ -353,7 +353,7 @@ std::string to_page(const sweep_report& report, const sweep_panels& panels)
         escaped(report.name), escaped(report.platform), escaped(report.version), done, report.points.size(),
         report.common.empty() ? "" : "; all with " + escaped(fmt::format("{}", fmt::join(report.common, ", "))));
     for (const point_state state :
-         {point_state::wrong, point_state::failed, point_state::refused, point_state::missing})
+         {point_state::wrong, point_state::failed, point_state::unfinished, point_state::refused, point_state::missing})
         if (const std::size_t n = report.count(state); n > 0)
             out += fmt::format("<p class=\"bad\">{} point{} {}: see the table of points.</p>\n", n, n == 1 ? "" : "s",
                                name_of(state));
@@ -361,7 +361,7 @@ std::string to_page(const sweep_report& report, const sweep_panels& panels)
     for (const swept_point& p : report.points)
         kept += p.kept();
     if (kept > 0)
-        out += fmt::format("<p class=\"bad\">{} result{} of points that failed later {} drawn with the others.</p>\n",
+        out += fmt::format("<p class=\"bad\">{} result{} of points that did not end {} drawn with the others.</p>\n",
                            kept, kept == 1 ? "" : "s", kept == 1 ? "is" : "are");
     out += panels.panels.empty() ? "<p>No point has a result.</p>\n" : figures_of(report, panels) + winners_of(panels);
     return out + points_of(report) + "</body>\n</html>\n";

@@ -46,6 +46,7 @@ const char* name_of(point_state state)
     case point_state::done: return "done";
     case point_state::wrong: return "wrong";
     case point_state::failed: return "failed";
+    case point_state::unfinished: return "unfinished";
     case point_state::refused: return "refused";
     case point_state::missing: break;
     }

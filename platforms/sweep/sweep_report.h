@@ -33,7 +33,14 @@ struct sweep_column {
     bool base = false; ///< texts have several units: the table has numbers of base units in place of them
 };
 
-enum class point_state : std::uint8_t { done, wrong, failed, refused, missing };
+enum class point_state : std::uint8_t {
+    done,
+    wrong,
+    failed,
+    unfinished, ///< stopped from outside, as by Ctrl-C of the sweep: what had ended is kept
+    refused,
+    missing
+};
 const char* name_of(point_state state);
 
 struct swept_point {
@@ -45,11 +52,14 @@ struct swept_point {
     bool edited = false; ///< its files are not what was written
     std::string digest;
     std::optional<double> host_seconds;
-    std::vector<stored_row> rows; ///< of a point that failed: what had ended before
+    std::vector<stored_row> rows; ///< of a point that failed or was stopped: what had ended before
 
-    std::size_t kept() const { return state == point_state::failed ? rows.size() : 0; }
+    std::size_t kept() const
+    {
+        return state == point_state::failed || state == point_state::unfinished ? rows.size() : 0;
+    }
 };
-/// In place of a state: of a result that stands although its point failed later.
+/// In place of a state: of a result that stands although its point failed or was stopped later.
 inline constexpr const char* k_kept = "kept";
 
 struct sweep_report {

@@ -12,6 +12,8 @@ machine_loads::machine_loads(machine& m) : time_(&m.time())
         const std::uint32_t wires = c->wires();
         for (std::uint32_t w = 0; w < wires + c->local_wires(); ++w)
             wires_.push_back({c, w, w >= wires});
+        for (std::uint32_t i = 0; i < c->movers(); ++i)
+            movers_.push_back({c, i});
         const chip* const of = chip_of(*c);
         for (std::size_t kind = 0; of != nullptr && kind < k_work_kinds; ++kind)
             if (c->spent_on(static_cast<work_kind>(kind), m.time().now_ps()).units != 0)
@@ -19,20 +21,22 @@ machine_loads::machine_loads(machine& m) : time_(&m.time())
     }
 }
 
-void share_meter::read(std::uint64_t now_ps, std::vector<wire_reading>& wires,
-                       std::vector<std::uint64_t> (&spent)[k_work_kinds]) const
+void share_meter::read(std::uint64_t now_ps, reading& all) const
 {
-    wires.clear();
+    all.wires.clear();
+    all.moved_ps.clear();
     for (const machine_loads::wire& w : loads_->wires()) {
         const wire_load load = w.load();
-        wires.push_back(
+        all.wires.push_back(
             {machine_loads::busy_ps(load, now_ps), load.starved_ps, machine_loads::contended_ps(load, now_ps)});
     }
+    for (const machine_loads::mover& m : loads_->movers())
+        all.moved_ps.push_back(m.moved_ps(now_ps));
     for (std::size_t kind = 0; kind < k_work_kinds; ++kind) {
-        spent[kind].clear();
+        all.spent[kind].clear();
         for (const machine_loads::worker& w : loads_->workers(static_cast<work_kind>(kind))) {
             const work_load load = w.spent(static_cast<work_kind>(kind), now_ps);
-            spent[kind].push_back(load.spent_ps / std::max(1u, load.units));
+            all.spent[kind].push_back(load.spent_ps / std::max(1u, load.units));
         }
     }
 }
@@ -42,7 +46,7 @@ void share_meter::begin(std::uint64_t now_ps)
     if (loads_ == nullptr || !loads_->is_of(machine_))
         loads_ = std::make_unique<machine_loads>(machine_);
     begun_ps_ = now_ps;
-    read(now_ps, wires_, spent_);
+    read(now_ps, begun_);
 }
 
 case_shares share_meter::end(std::uint64_t now_ps)
@@ -50,24 +54,26 @@ case_shares share_meter::end(std::uint64_t now_ps)
     case_shares s;
     if (loads_ == nullptr || !loads_->is_of(machine_) || now_ps <= begun_ps_)
         return s;
-    std::vector<wire_reading> wires;
-    std::vector<std::uint64_t> spent[k_work_kinds];
-    read(now_ps, wires, spent);
+    reading ended;
+    read(now_ps, ended);
     const double all_ps = static_cast<double>(now_ps - begun_ps_);
     const auto raise = [all_ps](double& share, std::uint64_t after_ps, std::uint64_t before_ps) {
         share = std::max(share, std::min(1.0, static_cast<double>(after_ps - std::min(after_ps, before_ps)) / all_ps));
     };
-    for (std::size_t i = 0; i < wires.size(); ++i) {
-        raise(loads_->wires()[i].local ? s.dma : s.link, wires[i].busy_ps, wires_[i].busy_ps);
+    for (std::size_t i = 0; i < ended.wires.size(); ++i) {
+        const wire_reading &after = ended.wires[i], &before = begun_.wires[i];
+        raise(loads_->wires()[i].local ? s.dma : s.link, after.busy_ps, before.busy_ps);
         if (loads_->wires()[i].local)
             continue; // a chip that takes nothing more waits for its memory, which has a share of its own
-        raise(s.credits, wires[i].starved_ps, wires_[i].starved_ps);
-        raise(s.arbitration, wires[i].contended_ps, wires_[i].contended_ps);
+        raise(s.credits, after.starved_ps, before.starved_ps);
+        raise(s.arbitration, after.contended_ps, before.contended_ps);
     }
+    for (std::size_t i = 0; i < ended.moved_ps.size(); ++i)
+        raise(s.dma, ended.moved_ps[i], begun_.moved_ps[i]);
     const auto raise_by = [&](double& share, work_kind kind) {
         const auto k = static_cast<std::size_t>(kind);
-        for (std::size_t i = 0; i < spent[k].size(); ++i)
-            raise(share, spent[k][i], spent_[k][i]);
+        for (std::size_t i = 0; i < ended.spent[k].size(); ++i)
+            raise(share, ended.spent[k][i], begun_.spent[k][i]);
     };
     raise_by(s.core, work_kind::core);
     raise_by(s.dma, work_kind::send);

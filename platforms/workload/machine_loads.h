@@ -34,7 +34,14 @@ public:
     explicit machine_loads(machine& m);
     bool is_of(machine& m) const { return &m.time() == time_; }
 
+    /// A part that moves bytes at a rate of its own.
+    struct mover {
+        const component* owner;
+        std::uint32_t number;
+        std::uint64_t moved_ps(std::uint64_t now_ps) const { return owner->moved_ps(number, now_ps); }
+    };
     const std::vector<wire>& wires() const { return wires_; }
+    const std::vector<mover>& movers() const { return movers_; }
     const std::vector<worker>& workers(work_kind kind) const { return workers_[static_cast<std::size_t>(kind)]; }
 
     /// What `w` has carried up to now: of a transmission under way the part that is over.
@@ -53,6 +60,7 @@ public:
 private:
     const timeline* time_;
     std::vector<wire> wires_;
+    std::vector<mover> movers_;
     std::vector<worker> workers_[k_work_kinds];
 };
 
@@ -67,14 +75,17 @@ private:
     struct wire_reading {
         std::uint64_t busy_ps, starved_ps, contended_ps;
     };
-    void read(std::uint64_t now_ps, std::vector<wire_reading>& wires,
-              std::vector<std::uint64_t> (&spent)[k_work_kinds]) const;
+    struct reading {
+        std::vector<wire_reading> wires;
+        std::vector<std::uint64_t> moved_ps;
+        std::vector<std::uint64_t> spent[k_work_kinds];
+    };
+    void read(std::uint64_t now_ps, reading& all) const;
 
     machine& machine_;
     std::unique_ptr<machine_loads> loads_;
     std::uint64_t begun_ps_ = 0;
-    std::vector<wire_reading> wires_;
-    std::vector<std::uint64_t> spent_[k_work_kinds];
+    reading begun_;
 };
 
 } // namespace weft

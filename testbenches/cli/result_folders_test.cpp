@@ -236,6 +236,42 @@ TEST_CASE("files of an earlier run that are replaced are named")
     CHECK(has(again.out, "kept:    out/results.previous.json (of the run before)\n"));
 }
 
+TEST_CASE("every command names the files of an earlier call that it replaces")
+{
+    const program_shell sh;
+    REQUIRE(sh.run("$weft run small.yaml --report --quiet --out out").exit_code == 0);
+    sh.write("s.yaml", "sweep: {platform: small.yaml, out: sweep}\ngrid: {seed: [1, 2]}\n");
+    const std::vector<std::pair<std::string, std::vector<std::string>>> commands{
+        {"explain out --no-reruns --json e.json", {"e.json"}},
+        {"compare out out --html c.html", {"c.html"}},
+        {"report out --out page.html", {"page.html"}},
+        {"new tpu_v3 mine.yaml --force", {"mine.yaml"}},
+        {"sweep s.yaml", {"sweep/sweep.csv", "sweep/sweep.html"}},
+        {"tune small.yaml --sizes 4KiB --algorithms ring_1d --out t --json t.json", {"t/tuning.yaml", "t/tuning.json", "t.json"}},
+        {"firmware test collective --runs 1 --device wrong_version --out f.json", {"f.json"}}};
+    for (const auto& [line, files] : commands) {
+        const shell_result first = sh.run("$weft " + line);
+        INFO(line << "\n" << first.out << first.err);
+        CHECK(first.exit_code == 0);
+        CHECK_FALSE(has(first.out, "replaced: "));
+        const shell_result again = sh.run("$weft " + line);
+        INFO(again.out << again.err);
+        CHECK(again.exit_code == 0);
+        for (const std::string& file : files)
+            CHECK(has(again.out, "replaced: " + file + " (there was one before)\n"));
+    }
+    // Captures of many cables are one line; one that nothing crosses any more is removed, and that is told.
+    const std::string capture = "$weft run small.yaml --out out --pcap cap --set mesh.cols=4";
+    CHECK_FALSE(has(sh.run(capture).out, "replaced: "));
+    const shell_result again = sh.run(capture);
+    INFO(again.out);
+    CHECK(has(again.out, " files in cap (there were such before)\n"));
+    const shell_result none = sh.run(capture + " --pcap-window 1s..2s");
+    INFO(none.out);
+    CHECK(has(none.out, " files of an earlier run removed: nothing crossed those cables)\n"));
+    CHECK_FALSE(has(none.out, "replaced: "));
+}
+
 TEST_CASE("Ctrl-C of a report writes no file and ends with the code of signals")
 {
     const program_shell sh;
@@ -249,4 +285,36 @@ TEST_CASE("Ctrl-C of a report writes no file and ends with the code of signals")
     CHECK(has(r.out, "code 143\n"));
     CHECK(has(r.err, "a/report.html was not written."));
     CHECK_FALSE(sh.exists("a/report.html"));
+}
+
+TEST_CASE("a table or capture that finds no room is not told as if it were there")
+{
+    const program_shell sh;
+    sh.write("s.yaml", "sweep: {platform: small.yaml, out: out}\ngrid: {seed: [1, 2]}\n");
+    sh.run("mkdir -p out cap; ln -s /dev/full out/sweep.html");
+    shell_result r = sh.run("$weft sweep s.yaml");
+    INFO(r.out << r.err);
+    CHECK(r.exit_code == 1);
+    CHECK(has(r.out, "Table            out/sweep.csv\n"));
+    CHECK(has(r.out, "Page             out/sweep.html: could not be written\n"));
+    CHECK(has(r.err, "error: out/sweep.html cannot be written: No space left on device."));
+    REQUIRE(sh.run("$weft run small.yaml --quiet --out o --pcap cap").exit_code == 0);
+    sh.run("for f in cap/*; do ln -sf /dev/full $f; done");
+    r = sh.run("$weft run small.yaml --quiet --out o --pcap cap");
+    INFO(r.err);
+    CHECK(r.exit_code == 1);
+    CHECK(has(r.err, "error: cap/"));
+    CHECK_FALSE(has(r.err, "error: error:"));
+}
+
+TEST_CASE("explain says of results that they were edited")
+{
+    const program_shell sh;
+    REQUIRE(sh.run("$weft run small.yaml --quiet --out out").exit_code == 0);
+    CHECK_FALSE(has(sh.run("$weft explain out --no-reruns").err, "warning"));
+    sh.run("sed -i 's/\"time_us\": 8/\"time_us\": 9/' out/results.json");
+    const shell_result r = sh.run("$weft explain out --no-reruns");
+    INFO(r.err);
+    CHECK(r.exit_code == 0);
+    CHECK(has(r.err, "warning: out/results.json: is not what its run has written: it was changed since"));
 }

@@ -80,7 +80,7 @@ TEST_CASE("a sweep keeps what a point had finished before it failed and marks it
     CHECK(r.exit_code == 1);
     CHECK(has(r.err, "time_limit=300 us: failed: "));
     CHECK(has(r.err, " 2 results that had ended before are kept."));
-    CHECK(has(r.out, "1 of 2 are done, 1 is failed; of failed ones 2 results are kept"));
+    CHECK(has(r.out, "1 of 2 are done, 1 is failed; of those that did not end 2 results are kept"));
     const std::string csv = sh.read("out/sweep.csv");
     INFO(csv);
     CHECK(occurrences(csv, "\n0,300,kept,all_reduce,ring_1d,") == 2);
@@ -96,7 +96,7 @@ TEST_CASE("a sweep keeps what a point had finished before it failed and marks it
     REQUIRE(kept.size() == 2);
     CHECK(kept == std::vector<std::string>(whole.begin(), whole.begin() + 2));
     const std::string page = sh.read("out/sweep.html");
-    CHECK(has(page, "2 results of points that failed later are drawn with the others."));
+    CHECK(has(page, "2 results of points that did not end are drawn with the others."));
     CHECK(has(page, "<td class=\"n\">2 kept</td>"));
     // The point runs again, and its bound is a reason by itself.
     CHECK(sh.run("$weft sweep s.yaml --set 'workload.0.sizes=[4 KiB, 16 KiB, 64 MiB]'").exit_code == 1);
@@ -111,8 +111,37 @@ TEST_CASE("a point of a sweep that takes too long keeps what it had finished")
     const shell_result r = sh.run("$weft sweep s.yaml --timeout 6");
     INFO(r.err);
     CHECK(r.exit_code == 1);
-    CHECK(has(r.err, "failed: did not end in 6 s of host time 1 result that had ended before is kept."));
+    CHECK(has(r.err, "failed: did not end in 6 s of host time; 1 result that had ended before is kept."));
     CHECK(occurrences(sh.read("out/sweep.csv"), ",kept,all_reduce,ring_1d,") == 1);
+}
+
+TEST_CASE("a sweep that is stopped keeps what the points that run had finished")
+{
+    const program_shell sh;
+    sh.write("long.yaml", "platform: tpu_v3\nname: long\ndata: off\nburst: 1 packet\nmesh: {rows: 2, cols: 4}\n"
+                          "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB, 16 KiB, 4 GiB]}]\n");
+    sh.write("s.yaml", "sweep: {platform: long.yaml, out: out}\ngrid: {mesh.cols: [2, 3, 4]}\n");
+    const shell_result r = sh.run("$weft sweep s.yaml --jobs 2 & pid=$!; for i in $(seq 600); do "
+                                  "test -e out/points/3_*/point.json && break; sleep 0.05; done; sleep 4; "
+                                  "kill -TERM $pid; wait $pid; echo code $?");
+    INFO(r.out << r.err);
+    CHECK(has(r.out, "code 143\n"));
+    CHECK(has(r.out, "0 of 3 are done, 2 are unfinished, 1 is missing; of those that did not end 4 results are kept"));
+    CHECK(has(r.err, "0 of 3 points are finished and kept in out/points; the same command goes on from there.\n"
+                     "  unfinished 0: mesh.cols=2: interrupted by SIGTERM at "));
+    CHECK(has(r.err, " 2 results that had ended before are kept.\n  missing 2: mesh.cols=4\n"));
+    const std::string csv = sh.read("out/sweep.csv");
+    INFO(csv);
+    for (const char* point : {"0,2", "1,3"}) {
+        CHECK(occurrences(csv, "\n" + std::string(point) + ",kept,all_reduce,ring_1d,") == 2);
+        CHECK(occurrences(csv, "\n" + std::string(point) + ",unfinished,,") == 1);
+    }
+    CHECK(has(csv, "\n2,4,missing,,"));
+    CHECK(has(sh.read("out/sweep.html"), "4 results of points that did not end are drawn with the others."));
+    // They run again, whole.
+    const shell_result again = sh.run("$weft sweep s.yaml --dry-run; $weft sweep s.yaml --jobs 2 & pid=$!; sleep 1; kill -TERM $pid; wait $pid");
+    INFO(again.err);
+    CHECK(has(again.err, "3 points; 3 to run"));
 }
 
 TEST_CASE("a validation that is interrupted keeps the rows that are finished")

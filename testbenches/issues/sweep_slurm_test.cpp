@@ -6,6 +6,7 @@
 #include "testbenches/issues/program.h"
 #include "testbenches/issues/started_program.h"
 
+#include <algorithm>
 #include <cstdlib>
 
 using namespace weft::testing;
@@ -157,19 +158,21 @@ TEST_CASE("sweep: a Slurm array gives the results of this host", "[slow]")
     CHECK(folder.weft("sweep s.yaml --engine slurm --out there") == 1);
     CHECK_THAT(folder.read("stderr"), Contains("6 points in 6 tasks") && Contains("time_limit=1 us: failed: "));
     CHECK_THAT(folder.read("stdout"), Contains("4 of 6 are done, 2 are failed"));
-    const auto without_host = [](const std::string& csv) { // one field, without commas before it
+    const auto without_host = [](const std::string& csv) { // one field, without commas in those before it
+        const auto heading_end = csv.begin() + static_cast<std::ptrdiff_t>(csv.find(",host (s),"));
+        REQUIRE(heading_end < csv.end());
+        const auto fields_before = std::count(csv.begin(), heading_end, ',') + 1;
         std::string out;
         std::istringstream lines(csv);
         for (std::string line; std::getline(lines, line);) {
-            std::size_t end = line.size(), from = 0;
-            constexpr int k_host_field = 19; // point, two keys, 16 more
-            for (int field = 0; field < k_host_field - 1 && from != std::string::npos; ++field)
+            std::size_t from = 0;
+            for (std::ptrdiff_t field = 0; field < fields_before; ++field)
                 from = line.find(',', from) + 1;
-            end = line.find(',', from);
-            out += line.substr(0, from) + line.substr(end) + "\n";
+            out += line.substr(0, from) + line.substr(line.find(',', from)) + "\n";
         }
         return out;
     };
+    CHECK_FALSE(has(without_host(folder.read("local/sweep.csv")), "host (s)"));
     CHECK(without_host(folder.read("local/sweep.csv")) == without_host(folder.read("there/sweep.csv")));
     CHECK(folder.read("local/sweep.html") == folder.read("there/sweep.html"));
     CHECK(folder.weft("compare local there --tolerance 0") == 0);
@@ -187,13 +190,20 @@ TEST_CASE("sweep: a Slurm array gives the results of this host", "[slow]")
     started_program sweep;
     sweep.write(
         "a.yaml",
-        "platform: tpu_v3\nname: mesh\ndata: off\nburst: 1 packet\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 GiB]}]\n");
-    sweep.write("s.yaml", "sweep: {platform: a.yaml, out: out}\ngrid: {mesh.rows: [2, 3]}\n");
+        "platform: tpu_v3\nname: mesh\ndata: off\nburst: 1 packet\nmesh: {rows: 2, cols: 2}\nworkload: [{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB, 4 GiB]}]\n");
+    sweep.write("s.yaml", "sweep: {platform: a.yaml, out: out}\ngrid: {mesh.rows: [2]}\n");
+    // A point that takes too long keeps what it had finished.
+    sweep.start({"sweep", "s.yaml", "--engine", "slurm", "--timeout", "5", "--out", "late"});
+    CHECK(sweep.finish() == 1);
+    CHECK_THAT(sweep.err(), Contains("failed: did not end in 5 s of host time; 1 result that had ended before is kept."));
+    // So does one that runs when the sweep is stopped.
     sweep.start({"sweep", "s.yaml", "--engine", "slurm"});
     sweep.until([&] { return has(sweep.err(), "Slurm job ") || sweep.ended(); });
+    static_cast<void>(std::system("sleep 6"));
     sweep.signal(SIGINT);
     CHECK(sweep.finish() == 130);
-    CHECK_THAT(sweep.err(), Contains("0 of 2 points are finished"));
+    CHECK_THAT(sweep.err(), Contains("0 of 1 points are finished") && Contains("  unfinished 0: mesh.rows=2: interrupted by SIGTERM") &&
+                                Contains("1 result that had ended before is kept."));
     for (int waits = 0; waits < 30 && std::system("test -n \"$(squeue -h)\"") == 0; ++waits)
         static_cast<void>(std::system("sleep 1"));
     CHECK(std::system("test -z \"$(squeue -h)\"") == 0);

@@ -142,7 +142,7 @@ const weft = (() => {
   };
 
   const limitWords = {
-    link: "the links", memory: "memory", dma: "the DMA engines (they start, or their ports are busy)", core: "the cores, which run firmware", credits: "credits (the next buffer is full or too small)",
+    link: "the links", memory: "memory", dma: "the DMA engines (they start, move bytes at their rate, or their ports are busy)", core: "the cores, which run firmware", credits: "credits (the next buffer is full or too small)",
     arbitration: "arbitration (heads wait for their turn)", latency: "latency (steps wait for each other, no part is short)",
   };
 

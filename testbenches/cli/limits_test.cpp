@@ -1,0 +1,43 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What limited a collective, where one part of the machine is made slow.
+#include "testbenches/issues/program_shell.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace weft::testing;
+using nlohmann::json;
+
+TEST_CASE("engines of DMA that move bytes slowly are what limited a collective")
+{
+    const program_shell sh;
+    sh.write("slow.yaml", "platform: trainium\nname: slow\ndata: off\n"
+                          "workload: [{op: all_reduce, algorithms: [device_mesh, rdh, kangaring], sizes: [4 MiB]}]\n"
+                          "chip: {dma: {start: 1 ns, wake: 1 ns}}\n");
+    for (const auto& [rate, limits] : {std::pair{"0.25 GB/s", true}, std::pair{"1 TB/s", false}}) {
+        const shell_result r = sh.run("$weft run slow.yaml --quiet --out out --set 'chip.dma.engine_rate=" + std::string(rate) + "'");
+        INFO(r.err);
+        REQUIRE(r.exit_code == 0);
+        const json results = json::parse(sh.read("out/results.json")).at("results");
+        CHECK(results.size() == 3);
+        for (const json& row : results) {
+            INFO(rate << " " << row.dump());
+            CHECK((row.at("limited_by") == "dma") == limits);
+            CHECK((row.at("busy_shares").at("dma") > 0.9) == limits);
+        }
+    }
+}
+
+TEST_CASE("results and report have the same shares of what limited a collective")
+{
+    const program_shell sh;
+    REQUIRE(sh.run("$weft run small.yaml --quiet --report --out out").exit_code == 0);
+    const json rows = json::parse(sh.read("out/results.json")).at("results");
+    const json cases = json::parse(sh.read("out/activity.json")).at("cases");
+    REQUIRE(rows.size() == cases.size());
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        CHECK(rows[i].at("busy_shares") == cases[i].at("shares"));
+        CHECK(rows[i].at("limited_by") == cases[i].at("limited_by"));
+    }
+}
