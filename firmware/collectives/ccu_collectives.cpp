@@ -25,7 +25,7 @@ class ccu_runner {
 public:
     ccu_runner(exchange& e)
         : x(e), table_(e.context.table), command_(e.command), state_(e.context.ccu),
-          plan_(table_, command_, state_.capacities)
+          plan_(table_, command_, state_.capacities), near_(table_)
     {
         x.peer = table_.ranks;
     }
@@ -97,7 +97,7 @@ private:
     abi::status set_channel(std::uint32_t channel, std::uint32_t rank)
     {
         x.hal.compute(costs::k_ccu_channel);
-        const std::uint32_t peer = on_machine(rank);
+        const std::uint32_t peer = on_machine(rank) | (near_.holds(rank) ? abi::ccu::k_shortest_paths : 0);
         if (state_.peer[channel] == peer)
             return {};
         state_.peer[channel] = peer;
@@ -377,6 +377,7 @@ private:
     const abi::command& command_;
     ccu_state& state_;
     ccu_plan plan_;
+    near_block near_; ///< to these ranks channels keep to shortest paths, as messages of a DMA engine do
 };
 
 } // namespace

@@ -37,7 +37,7 @@ struct ccu_state {
     std::uint32_t channels_of;    ///< for which group they are set, see ccu_collectives.cpp
     ccu_capacities capacities;    ///< of both dies, the smaller ones
     ccu_die die[abi::ccu::k_dies];
-    std::uint32_t peer[k_ccu_channels]; ///< rank of the machine
+    std::uint32_t peer[k_ccu_channels]; ///< as CHANNEL_PEER has it
 };
 
 } // namespace weft::firmware

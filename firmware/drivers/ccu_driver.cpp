@@ -54,10 +54,10 @@ abi::status ccu_driver::clear_entries(std::uint32_t first, std::uint32_t count) 
     return bus_status("CCU.CLEAR_ENTRIES");
 }
 
-abi::status ccu_driver::set_channel(std::uint32_t channel, std::uint32_t rank) const
+abi::status ccu_driver::set_channel(std::uint32_t channel, std::uint32_t peer) const
 {
     hal_.write32(reg(abi::ccu::CHANNEL_INDEX), channel);
-    hal_.write32(reg(abi::ccu::CHANNEL_PEER), rank | abi::ccu::k_shortest_paths);
+    hal_.write32(reg(abi::ccu::CHANNEL_PEER), peer);
     return bus_status("CCU.CHANNEL_PEER");
 }
 

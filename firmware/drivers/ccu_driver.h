@@ -57,9 +57,8 @@ public:
     /// Key of tasks, and token of the own memory.
     abi::status init(std::uint32_t key, std::uint32_t token) const;
     abi::status clear_entries(std::uint32_t first, std::uint32_t count) const;
-    /// `rank` of the machine. By shortest paths only: where all links are loaded alike, a detour takes from others what
-    /// it brings.
-    abi::status set_channel(std::uint32_t channel, std::uint32_t rank) const;
+    /// `peer`: rank of the machine, with k_shortest_paths where the channel keeps to them.
+    abi::status set_channel(std::uint32_t channel, std::uint32_t peer) const;
 
     /// The next instruction written is number `index`; the following ones lie behind it.
     void seek(std::uint32_t index) const;

@@ -150,6 +150,10 @@ void ccu::write_code(std::uint64_t word)
     if (++code_word_ == abi::ccu::k_words_of_instruction) {
         code_word_ = 0;
         ++regs.at(abi::ccu::CODE_INDEX);
+        if (code_since_launch_ < shared_.config.instructions) {
+            ++code_since_launch_;
+            ++code_progress_;
+        }
     }
 }
 
@@ -206,6 +210,7 @@ void ccu::launch()
     regs.at(r::IRQ_PENDING) &= ~(std::uint64_t{1} << number); // of a task before, that nobody has asked for
     update_irq();
     ++tasks;
+    code_since_launch_ = 0;
     if (regs.at(r::TASK_KEY) != regs.at(r::KEY))
         return end(number, status::control, mission.start, 0);
     const std::uint64_t begin_ps = registers.access_ps() + shared_.config.task_start.value();
@@ -276,6 +281,7 @@ void ccu::reset(std::uint32_t)
     }
     std::fill(contexts_.begin(), contexts_.end(), ccu_context{});
     free_engines_ = shared_.config.loop_engines;
+    engine_queue_.clear();
     bits_.reset();
     transfers_.reset();
     receiver_.reset();

@@ -31,6 +31,7 @@
 #include "tlm/slots.h"
 #include "tlm/trace_sink.h"
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <systemc>
@@ -56,7 +57,12 @@ public:
 
     std::string stat_prefix() const override { return "ccu"; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
-    std::uint64_t work() const override { return port_.bytes_sent.value() + receiver_.bytes_received.value() + instructions.value(); }
+    /// Microcode that is written counts, but no more of it before a task is launched than the store holds: firmware
+    /// that writes for ever gets nowhere.
+    std::uint64_t work() const override
+    {
+        return port_.bytes_sent.value() + receiver_.bytes_received.value() + instructions.value() + code_progress_;
+    }
     std::uint64_t arrived_bytes() const override { return receiver_.bytes_received.value(); }
     std::string waits() const override;
     bool settled(std::uint64_t now_ps) override { return idle() && port_.settled(now_ps); }
@@ -105,6 +111,9 @@ private:
     void at_end(std::uint32_t context);
     bool start_group(std::uint32_t context, const abi::ccu::instruction& i);
     void engine_ended(std::uint32_t context);
+    void ask_for_engines(std::uint32_t mission);
+    void leave_queue_for_engines(std::uint32_t mission);
+    void wake_first_in_queue();
     void end_if_done(std::uint32_t mission);
     void end(std::uint32_t mission, abi::ccu::status code, std::uint32_t where, std::uint32_t detail);
     void fail(std::uint32_t context, abi::ccu::status code, std::uint32_t detail);
@@ -141,11 +150,14 @@ private:
     std::vector<ccu_mission> missions_;
     std::vector<ccu_context> contexts_;
     std::uint32_t free_engines_;
+    std::deque<std::uint32_t> engine_queue_; ///< missions that want more than are free, in the order of their groups
     irq_if& core_;
     std::uint32_t irq_line_;
     wire_rate copy_rate_, reduce_rate_;
     std::uint64_t copy_until_ps_ = 0, reduce_until_ps_ = 0;
     std::uint64_t cycle_ps_;
+    std::uint64_t code_progress_ = 0;     ///< instructions written, for work()
+    std::uint32_t code_since_launch_ = 0; ///< those of them since the last launch
     std::uint32_t code_word_ = 0; ///< of the instruction at CODE_INDEX that CODE_DATA writes next
     struct due_bits {
         std::uint32_t entry;

@@ -115,7 +115,36 @@ void ccu::at_end(std::uint32_t number)
     engine_ended(number);
 }
 
-/// All engines of a group at once, or it waits until so many are free.
+void ccu::ask_for_engines(std::uint32_t mission)
+{
+    contexts_[mission].waits_for_engines = true;
+    if (std::find(engine_queue_.begin(), engine_queue_.end(), mission) == engine_queue_.end())
+        engine_queue_.push_back(mission);
+}
+
+/// It has its engines, or wants none any more.
+void ccu::leave_queue_for_engines(std::uint32_t mission)
+{
+    const auto at = std::find(engine_queue_.begin(), engine_queue_.end(), mission);
+    if (at == engine_queue_.end())
+        return;
+    engine_queue_.erase(at);
+    wake_first_in_queue();
+}
+
+void ccu::wake_first_in_queue()
+{
+    if (engine_queue_.empty())
+        return;
+    ccu_context& first = contexts_[engine_queue_.front()];
+    if (!first.waits_for_engines) // woken already
+        return;
+    first.waits_for_engines = false;
+    plan_step(engine_queue_.front(), shared_.time.now_ps());
+}
+
+/// All engines of a group at once, or it waits until so many are free. Nobody passes a group that waits, so a large one
+/// waits for those that run and those before it.
 bool ccu::start_group(std::uint32_t number, const instruction& i)
 {
     ccu_context& c = contexts_[number];
@@ -155,12 +184,14 @@ bool ccu::start_group(std::uint32_t number, const instruction& i)
         fail(number, status::local_operation, wanted);
         return false;
     }
-    if (wanted > free_engines_) {
-        c.waits_for_engines = true;
+    if (wanted == 0) {
+        leave_queue_for_engines(number);
+        return true;
+    }
+    if (wanted > free_engines_ || (!engine_queue_.empty() && engine_queue_.front() != number)) {
+        ask_for_engines(number);
         return false;
     }
-    if (wanted == 0)
-        return true;
     std::uint32_t engine = static_cast<std::uint32_t>(missions_.size());
     for (std::uint32_t k = 0; k <= replicas; ++k)
         for (std::uint32_t l = k == 0 ? 0 : first; l < loops; ++l) {
@@ -187,6 +218,7 @@ bool ccu::start_group(std::uint32_t number, const instruction& i)
             plan_step(engine, shared_.time.now_ps() + cycle_ps_);
         }
     c.waits_for_engines = true;
+    leave_queue_for_engines(number);
     return true;
 }
 
@@ -197,16 +229,11 @@ void ccu::engine_ended(std::uint32_t number)
         trace_->slice({track_of(number), contexts_[number].began_ps, shared_.time.now_ps() - contexts_[number].began_ps, "loop",
                        fmt::format("\"mission\": {}, \"instruction\": {}, \"iterations\": {}", mission, contexts_[number].first, contexts_[number].iterations)});
     stop_context(number);
-    const auto go_on = [this](std::uint32_t m) {
-        contexts_[m].waits_for_engines = false;
-        plan_step(m, shared_.time.now_ps());
-    };
-    if (missions_[mission].engines == 0)
-        go_on(mission);
-    // Missions that wait for free engines, lowest first.
-    for (std::uint32_t m = 0; m < missions_.size(); ++m)
-        if (m != mission && contexts_[m].active && contexts_[m].waits_for_engines && missions_[m].engines == 0)
-            go_on(m);
+    if (missions_[mission].engines == 0) {
+        contexts_[mission].waits_for_engines = false;
+        plan_step(mission, shared_.time.now_ps());
+    }
+    wake_first_in_queue();
 }
 
 void ccu::stop_context(std::uint32_t number)
@@ -255,12 +282,8 @@ void ccu::end(std::uint32_t mission, status code, std::uint32_t where, std::uint
     regs.at(r::MISSION_DETAIL(mission)) = detail;
     regs.at(r::IRQ_PENDING) |= std::uint64_t{1} << mission;
     update_irq();
-    // Engines that came free may be waited for.
-    for (std::uint32_t o = 0; o < missions_.size(); ++o)
-        if (o != mission && contexts_[o].active && contexts_[o].waits_for_engines && missions_[o].engines == 0) {
-            contexts_[o].waits_for_engines = false;
-            plan_step(o, shared_.time.now_ps());
-        }
+    leave_queue_for_engines(mission);
+    wake_first_in_queue(); // its engines came free
 }
 
 void ccu::time_out(std::uint32_t mission)

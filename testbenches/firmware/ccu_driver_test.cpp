@@ -161,7 +161,10 @@ TEST_CASE("CCU driver: channels")
     const ccu_driver unit(hal, k_die);
     hal.expect_write32(k_unit + regs::CHANNEL_INDEX, 5);
     hal.expect_write32(k_unit + regs::CHANNEL_PEER, 9 | abi::ccu::k_shortest_paths);
-    CHECK(unit.set_channel(5, 9).ok());
+    CHECK(unit.set_channel(5, 9 | abi::ccu::k_shortest_paths).ok());
+    hal.expect_write32(k_unit + regs::CHANNEL_INDEX, 6);
+    hal.expect_write32(k_unit + regs::CHANNEL_PEER, 10);
+    CHECK(unit.set_channel(6, 10).ok());
     hal.expect_write32(k_unit + regs::CLEAR_ENTRIES, 3 | 4 << 16);
     CHECK(unit.clear_entries(3, 4).ok());
     CHECK(hal.problems() == "");

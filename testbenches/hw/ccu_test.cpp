@@ -441,6 +441,138 @@ TEST_CASE("ccu: missions wait for loop engines that others use")
     }
 }
 
+TEST_CASE("ccu: a group that wants all loop engines waits for those before it and no others")
+{
+    ccu_config config;
+    config.loop_engines = 3;
+    ccu_bench b(2, config);
+    b.fill(0, 0, numbers(0, 8192));
+    // Again and again, or once.
+    const auto program = [](std::uint16_t first, std::uint32_t engines, std::uint64_t to, bool again) {
+        microcode c;
+        const auto x = [=](unsigned n) { return static_cast<std::uint16_t>(first + n); };
+        c.load_a(x(0), 0);
+        c.load_a(x(1), to);
+        c.load_x(x(0), abi_ccu::loop_parameter(2, 0));
+        c.load_x(x(1), abi_ccu::group_counts(0, engines - 1));
+        c.load_x(x(2), abi_ccu::group_offsets(4096, 1, 1));
+        c.load_x(x(3), 1);
+        c.load_x(x(4), again ? 7 : 13);
+        c.add(op::group, {9, x(1), x(2)}).count = 1;
+        c.add(op::jump, {x(4), x(3)});
+        c.add(op::loop, {10, 12, x(0)});
+        microcode::sets(c.add(op::mem_to_ms, {x(0), x(0)}), x(0), 1);
+        microcode::sets(microcode::waits(c.add(op::ms_to_mem, {x(1), x(0)}), x(0), 1), x(0), 2);
+        c.wait(x(0), 2);
+        return c;
+    };
+    // Two that take turns leave at most two engines free at a time.
+    b.begin(0, program(0, 2, 1 << 20, true), 0, 0, 0);
+    b.begin(0, program(10, 2, 2 << 20, true), 1, 100, 0);
+    b.begin(0, program(20, 3, 3 << 20, false), 2, 200, 10);
+    b.board.bench.events.at(20'000'000, [&] {
+        CHECK(b.state(0, 0) == 1);
+        CHECK(b.state(0, 1) == 1);
+        for (const std::uint32_t m : {0u, 1u})
+            b.write(0, abi_ccu::MISSION_KILL, m);
+    });
+    b.run();
+    CHECK(b.status(0, 2) == 0);
+    CHECK(b.take<std::int32_t>(0, 3 << 20, 3072) == numbers(0, 3072));
+}
+
+TEST_CASE("ccu: a group that is killed in the queue for engines lets the next one in")
+{
+    ccu_config config;
+    config.loop_engines = 2;
+    ccu_bench b(2, config);
+    const auto program = [](std::uint16_t first, std::uint16_t waits_for) {
+        microcode c;
+        const auto x = [=](unsigned n) { return static_cast<std::uint16_t>(first + n); };
+        c.load_x(x(0), abi_ccu::loop_parameter(1, 0));
+        c.load_x(x(1), abi_ccu::group_counts(0, 1));
+        c.load_x(x(2), abi_ccu::group_offsets(0, 0, 0));
+        c.load_x(x(3), 1);
+        c.load_x(x(4), 9);
+        c.add(op::group, {7, x(1), x(2)}).count = 1;
+        c.add(op::jump, {x(4), x(3)});
+        c.add(op::loop, {8, 8, x(0)});
+        microcode::waits(c.add(op::set_bits), waits_for, 1, false);
+        return c;
+    };
+    b.begin(0, program(0, 40), 0, 0, 0); // holds both engines until bit 40 comes
+    b.begin(0, program(10, 41), 1, 100, 0);
+    b.begin(0, program(20, 42), 2, 200, 0);
+    b.begin(0, program(30, 43), 3, 300, 0);
+    const auto set = [](std::uint16_t entry) {
+        microcode c;
+        microcode::sets(c.add(op::set_bits), entry, 1);
+        return c;
+    };
+    b.board.bench.events.at(5'000'000, [&] { b.write(0, abi_ccu::MISSION_KILL, 1); }); // the first one that waits
+    for (const std::uint32_t k : {0u, 2u, 3u})
+        b.board.bench.events.at(6'000'000 + k * 10'000'000, [&b, &set, k] {
+            const microcode c = set(static_cast<std::uint16_t>(40 + k));
+            b.load(0, 400 + k, c);
+            b.launch(0, 8 + k, 400 + k, 1);
+        });
+    b.run();
+    CHECK(b.status(0, 1) == static_cast<std::uint64_t>(status::control));
+    for (const std::uint32_t m : {0u, 2u, 3u}) {
+        INFO(m);
+        CHECK(b.state(0, m) == 2);
+        CHECK(b.status(0, m) == 0);
+    }
+}
+
+TEST_CASE("ccu: a port gives each peer one packet in n whatever the others have to send")
+{
+    ub_config ub;
+    ub.local_port_rate = bandwidth(400'000'000'000); // 50 GB/s, about that of one link behind it
+    ccu_bench b(5, {}, ub);
+    microcode floods, few;
+    for (std::uint16_t peer = 1; peer <= 3; ++peer) {
+        floods.load_a(0, 0);
+        floods.load_x(0, 2 << 20);
+        floods.add(op::mem_to_remote_mem, {0, 1, 0}, peer).set_length(0);
+    }
+    few.load_a(8, 4 << 20);
+    few.load_x(8, 64 << 10);
+    few.add(op::mem_to_remote_mem, {8, 9, 8}, 4).set_length(8);
+    b.begin(0, floods, 0, 0);
+    // 64 of 256 packets of 1 KiB and its headers: 5.6 us. Behind what the others have under way it would be 20 us.
+    b.board.bench.events.at(5'000'000, [&] {
+        b.load(0, 100, few);
+        b.launch(0, 1, 100, 3, 9);
+    });
+    b.run();
+    CHECK(b.status(0, 0) == 0);
+    CHECK(b.status(0, 1) == 0);
+}
+
+TEST_CASE("ccu: microcode that is written is work but not for ever")
+{
+    ccu_config config;
+    config.instructions = 100;
+    ccu_bench b(2, config);
+    microcode c;
+    for (int i = 0; i < 40; ++i)
+        c.load_x(0, 1);
+    b.board.bench.events.at(1'000, [&] {
+        const std::uint64_t before = b.unit(0).work();
+        b.load(0, 0, c);
+        CHECK(b.unit(0).work() == before + 40);
+        for (int k = 0; k < 10; ++k)
+            b.load(0, 0, c);
+        CHECK(b.unit(0).work() == before + 100);
+        b.launch(0, 0, 0, 40);
+        b.load(0, 50, c);
+        CHECK(b.unit(0).work() == before + 140);
+    });
+    b.run();
+    CHECK(b.status(0) == 0);
+}
+
 TEST_CASE("ccu: a mission that is killed while its loops run leaves nothing behind")
 {
     ccu_bench b(3);

@@ -20,6 +20,7 @@ namespace {
 
 const exact_runs k_board("ub_mesh/board_ccu.yaml");
 const exact_runs k_rack("ub_mesh/rack.yaml", "--set ub.paths=shortest");
+const exact_runs k_pod("ub_mesh/pod.yaml");
 
 double stat(const nlohmann::json& results, const std::string& name)
 {
@@ -76,24 +77,46 @@ TEST_CASE("ccu: collectives are exact over a whole rack and over two racks")
         "--set mesh.rack_cols=2 --set mesh.boards=8 --set mesh.npus=8");
 }
 
-TEST_CASE("ccu: memories are read and written as often as the formulas say")
+TEST_CASE("ccu: an all_reduce along four dimensions is exact over a pod of 1024 NPUs")
+{
+    k_pod.exact("[{op: all_reduce, algorithms: [ccu_axes], sizes: [4100 B], types: [float16]}]", "--set data=checked");
+}
+
+TEST_CASE("ccu: groups that leave links idle send by all ways as cores do")
+{
+    // Two of four racks in a row: ways over the other two are free.
+    const auto us = [](const char* op, const char* size, const char* paths) {
+        return k_board.time_us(fmt::format("[{{op: {}, algorithms: [ccu], sizes: [{}], groups: [\"blocks of 8\"]}}]", op, size),
+                               fmt::format("--set data=off --set mesh.backplane=true --set mesh.npus=4 --set mesh.rack_cols=4 --set mesh.rack_link_lanes=16 "
+                                           "--set mesh.backplane_lanes=16 --set ub.paths={}",
+                                           paths));
+    };
+    CHECK(us("all_gather", "4 MiB", "detour") < 0.65 * us("all_gather", "4 MiB", "shortest"));
+    CHECK(us("all_to_all", "1 MiB", "detour") < 0.8 * us("all_to_all", "1 MiB", "shortest"));
+    CHECK(us("all_gather", "4 B", "detour") < 1.01 * us("all_gather", "4 B", "shortest"));
+    k_board.exact(every_one("sizes: [100004 B], groups: [\"blocks of 8\"]"),
+                  "--set mesh.backplane=true --set mesh.npus=4 --set mesh.rack_cols=4 --set mesh.rack_link_lanes=16 --set mesh.backplane_lanes=16 --set ub.paths=detour");
+}
+
+TEST_CASE("ccu: memories and links move as many bytes as the formulas say")
 {
     // n ranks, S bytes of 32 bit elements that divide evenly. Of all ranks together, in S:
     struct row {
         const char* op;
         const char* algorithm;
         double read, written; // by all units
+        double sent;          // to others
     };
     for (const double n : {2.0, 4.0, 8.0}) {
         const double s = 1 << 20;
         const row rows[] = {
-            {"all_reduce", "ccu", n, n}, // each shard is read once by its owner from all, written to all
-            {"reduce_scatter", "ccu", n, 1}, // n reads and 1 write of each shard; n - 1 steps of a ring: 2(n - 1) and n - 1
-            {"all_gather", "ccu", 1, n - 1},      // each block once, written to all others
-            {"broadcast", "ccu", 1, n - 1},       // each part once from the root
-            {"reduce", "ccu", n, 1},              // each part once from all, its sum to the root
-            {"all_to_all", "ccu", n, n},          // the own block is copied
-            {"all_reduce", "ccu_one_shot", 0, 0}, // below, of 16 KiB
+            {"all_reduce", "ccu", n, n, 2 * (n - 1)}, // each shard is read once by its owner from all, written to all
+            {"reduce_scatter", "ccu", n, 1, n - 1}, // n reads and 1 write of each shard; n - 1 steps of a ring: 2(n - 1) and n - 1
+            {"all_gather", "ccu", 1, n - 1, n - 1},      // each block once, written to all others
+            {"broadcast", "ccu", 1, n - 1, n - 1},       // each part once from the root
+            {"reduce", "ccu", n, 1, n},              // each part once from all, its sum to the root
+            {"all_to_all", "ccu", n, n, n - 1},          // the own block is copied
+            {"all_reduce", "ccu_one_shot", 0, 0, n * (n - 1)}, // below, of 16 KiB
         };
         for (const row& r : rows) {
             const bool small = std::string(r.algorithm) == "ccu_one_shot";
@@ -104,6 +127,8 @@ TEST_CASE("ccu: memories are read and written as often as the formulas say")
             INFO(r.op << " by " << r.algorithm << " on " << n);
             CHECK(stat(got, "ccu.memory_read") == read * bytes);
             CHECK(stat(got, "ccu.memory_written") == written * bytes);
+            CHECK(stat(got, "ccu.bytes_sent") == r.sent * bytes);
+            CHECK(stat(got, "ccu.bytes_received") == r.sent * bytes);
             CHECK(stat(got, "dma.bytes_sent") == 0);
         }
     }
@@ -123,6 +148,10 @@ TEST_CASE("ccu: answers and times are the same bits in every run with every seed
     const auto first = k_board.exact(workload);
     CHECK(k_board.exact(workload).at("digest") == first.at("digest"));
     CHECK(k_board.exact(workload, "--set 'burst=1 packet'").at("results") == first.at("results"));
+    for (const char* burst : {"4 packets", "64 packets"})
+        CHECK(k_board.time_us(workload, fmt::format("--set 'burst={}'", burst)) == first.at("results").at(0).at("time_us"));
+    for (const char* seed : {"2", "77"})
+        CHECK(k_board.exact(workload, fmt::format("--set seed={}", seed)).at("results") == first.at("results"));
     CHECK(k_board.time_us(workload, "--set data=off") == first.at("results").at(0).at("time_us"));
 }
 
