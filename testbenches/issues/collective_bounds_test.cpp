@@ -75,13 +75,13 @@ TEST_CASE("multi_axis on a rack: shares of the 14 links of an NPU")
 
 TEST_CASE("multi_axis on an 8x8 mesh: shares of the two links of a corner")
 {
-    check_shares(times("tpu_v3/mesh_8x8.yaml", k_multi_axis_64_mib), 64, 2 * 82e3, {0.95, 0.95, 0.93});
+    check_shares(times("tpu_v3/mesh_8x8.yaml", k_multi_axis_64_mib), 64, 2 * 82e3, {0.98, 0.95, 0.93});
 }
 
 TEST_CASE("multi_axis on an 8x8 torus: shares of the four links of a chip")
 {
     check_shares(times("tpu_v3/mesh_8x8.yaml", k_multi_axis_64_mib, "--set mesh.wrap=both"), 64, 4 * 82e3,
-                 {0.73, 0.70, 0.70});
+                 {0.90, 0.82, 0.92}); // memory allows 0.91 of a reduce_scatter
 }
 
 TEST_CASE("short buffers: no half of an all_reduce takes longer than all of it")
