@@ -295,8 +295,14 @@ TEST_CASE("tune: a table of another machine is followed with a warning that name
     folder.write("a.yaml", k_mesh);
     REQUIRE(folder.weft("tune a.yaml --sizes 64KiB --algorithms row_pair --out out") == 0);
     const std::string with = "--set tuning=out/tuning.yaml " + entry("all_reduce", "auto", "64 KiB");
-    CHECK(folder.weft("check a.yaml --set name=b --set data=off --set 'burst=1 packet' --set seed=5 " + with) == 0);
-    CHECK_THAT(folder.read("stderr"), !Contains("tuning")); // that nothing draws from the seed is told, and no more
+    CHECK(folder.weft("check a.yaml --set name=b --set data=off --set 'burst=1 packet' " + with) == 0);
+    CHECK(folder.read("stderr").empty());
+    CHECK(folder.weft("check a.yaml --set seed=5 " + with) == 0);
+    CHECK(folder.read("stderr").empty());
+    CHECK(folder.weft("check a.yaml --set data=off --set seed=5 " + with) == 0);
+    const std::string of_seed = folder.read("stderr"); // a warning that nothing draws from it, and no more
+    CHECK_THAT(of_seed, Contains("seed") && !Contains("tuning"));
+    CHECK(std::count(of_seed.begin(), of_seed.end(), '\n') == 1);
     CHECK(folder.weft("check a.yaml --set 'ici.link_rate=50 GB/s' --set chip.core.cpi=2 " + with) == 0);
     CHECK_THAT(folder.read("stderr"),
                Contains("warning: tuning: is a table for another machine: ici.link_rate is 50 GB/s here and was ") &&
