@@ -32,7 +32,7 @@ public:
     /// Packets of a train, at most, from now on.
     void set_train(std::uint32_t packets) { train_ = packets; }
     std::uint32_t train() const { return train_; }
-    /// Since reset(): how long the engines of queue `q` have moved bytes, or with `q` the number of queues, all of them.
+    /// Since reset(): how long the engines of queue `q` have moved bytes. With `q` the number of queues: all of them.
     std::uint64_t moved_ps(std::uint32_t q, std::uint64_t now_ps) const;
 
     /// Transfer `transfer` of queue `q` is to be read, behind those before it.
