@@ -14,12 +14,13 @@ A page is README.md or a file of docs. Its indented blocks hold commands:
 
 A command that ends in a backslash goes on in the next line. All of a page run in one shell and one empty folder, in which
 ./weft, configs and firmware are what they are in the repository. Host times, versions and addresses of code are masked.
-What cannot run here stands in exceptions.yaml with its reason. WEFT_UPDATE_EXPECTED=1 writes outputs without "..." anew.
+What cannot run here, or shows a failure, stands in exceptions.yaml with its reason. WEFT_UPDATE_EXPECTED=1 writes outputs without "..." anew.
 """
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -143,9 +144,11 @@ def commands_of(lines: List[str]) -> List[Command]:
     return found
 
 
-def exceptions_of(page: str) -> Tuple[Dict[str, str], List[str]]:
-    """Commands of the page that do not run, with reasons, and what is run before all. A subset of YAML: no library is needed."""
+def exceptions_of(page: str) -> Tuple[Dict[str, str], Dict[str, str], List[str]]:
+    """Commands of the page that do not run and those that must end with exit code 1, both with reasons, and what is run before all.
+    A subset of YAML: no library is needed."""
     left_out: Dict[str, str] = {}
+    failing: Dict[str, str] = {}
     before: List[str] = []
     current = None
     for raw in (SOURCE / "testbenches/docs/exceptions.yaml").read_text(encoding="utf-8").splitlines():
@@ -157,22 +160,23 @@ def exceptions_of(page: str) -> Tuple[Dict[str, str], List[str]]:
             kind, _, rest = raw.strip()[2:].partition(": ")
             if kind == "before":
                 before.append(rest)
-            elif kind == "command":
+            elif kind in ("command", "fails"):
                 command, _, reason = rest.partition("  # ")
                 if not reason:
                     raise SystemExit(f"exceptions.yaml: no reason for {command}")
-                left_out[command] = reason
+                (left_out if kind == "command" else failing)[command] = reason
             else:
                 raise SystemExit(f"exceptions.yaml: unknown kind {kind}")
-    return left_out, before
+    return left_out, failing, before
 
 
 def run_all(program: str, commands: List[str]) -> List[Tuple[int, List[str]]]:
     """Exit code and output of each, in one shell in an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        for name in ("configs", "firmware", "docs", "rtl"):
+        for name in ("configs", "firmware", "rtl"):
             os.symlink(SOURCE / name, here / name)
+        shutil.copytree(SOURCE / "docs", here / "docs")  # `weft validate` writes pages
         (here / "weft").write_text(f'#!/bin/sh\nexec "{program}" "$@"\n', encoding="utf-8")
         (here / "weft").chmod(0o755)
         script = "".join(f"{c}\nprintf '\\n{MARK} %d\\n' $?\n" for c in commands)
@@ -204,9 +208,9 @@ def main() -> int:
     program, page, how_much = sys.argv[1], sys.argv[2], sys.argv[3]
     path = SOURCE / page
     lines = path.read_text(encoding="utf-8").splitlines()
-    left_out, before = exceptions_of(page)
+    left_out, failing, before = exceptions_of(page)
     commands = commands_of(lines)
-    unknown = set(left_out) - {c.text for c in commands}
+    unknown = (set(left_out) | set(failing)) - {c.text for c in commands}
     if unknown:
         print(f"exceptions.yaml: {page} has no such command: {sorted(unknown)}")
         return 1
@@ -229,10 +233,11 @@ def main() -> int:
         while output and not output[-1]:
             output.pop()
         if not command.compared:
-            if code != 0:
+            wanted = 1 if command.text in failing else 0
+            if code != wanted:
                 failures += 1
                 print(
-                    f"{page}:{command.line}: {command.text}\n    ends with exit code {code}:\n    "
+                    f"{page}:{command.line}: {command.text}\n    ends with exit code {code}, not {wanted}:\n    "
                     + "\n    ".join(output[-15:])
                 )
             continue

@@ -108,7 +108,7 @@ class Commands(unittest.TestCase):
         self.assertEqual(self.run_page(page, "fast")[0], 0)
         code, said = self.run_page(page)
         self.assertEqual(code, 1)
-        self.assertIn("page.md:24: ./weft fail\n    ends with exit code 3:\n    a problem", said)
+        self.assertIn("page.md:24: ./weft fail\n    ends with exit code 3, not 0:\n    a problem", said)
 
     def test_exceptions_need_a_reason_and_a_command(self) -> None:
         page = PAGE + "\nText.\n\n    ./weft fail\n"
@@ -118,6 +118,17 @@ class Commands(unittest.TestCase):
         self.exceptions("page.md:\n  - command: ./weft fail\n")
         self.assertEqual(self.run_page(page)[0], 1)
         self.exceptions("page.md:\n  - before: exit 3\n")
+        self.assertEqual(self.run_page(page)[0], 1)
+
+    def test_a_failure_that_a_page_shows_must_be_one(self) -> None:
+        page = PAGE + "\nText.\n\n    ./weft fail 1\n"
+        self.exceptions("page.md:\n  - fails: ./weft fail 1  # the page shows it\n")
+        code, said = self.run_page(page)
+        self.assertEqual(code, 1, said)
+        self.assertIn("ends with exit code 3, not 1", said)
+        self.exceptions("page.md:\n  - fails: ./weft fail 1\n")
+        self.assertEqual(self.run_page(page)[0], 1)
+        self.exceptions("page.md:\n  - fails: (exit 1); ./weft fail  # no such command\n")
         self.assertEqual(self.run_page(page)[0], 1)
 
     def test_an_update_writes_what_is_printed_and_keeps_the_rest(self) -> None:
