@@ -63,7 +63,7 @@ struct ccu_config {
         visit("task_start", self.task_start, "From the launch of a task to its first instruction", quoted("2 us a task in a public cost model"),
               at_most(duration(1'000'000'000)));
         visit("register_latency", self.register_latency, "One register access inside the unit", assumed("as the DMA engine"),
-              at_most(duration(1'000'000'000)));
+              at_most(duration(10'000'000)));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 

@@ -60,7 +60,7 @@ struct dma_config {
               "Buffer per local port and VL for packets on their way to memory", assumed("nothing is published"),
               at_most(data_size(1 << 30)));
         visit("register_latency", self.register_latency, "One register access inside the DMA", assumed("nothing is published"),
-              at_most(duration(1'000'000'000)));
+              at_most(duration(10'000'000)));
     }
     std::vector<config_problem> validate() const { return limit_problems(*this); }
 };

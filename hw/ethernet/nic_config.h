@@ -39,7 +39,7 @@ struct nic_config {
         visit("receive_buffer", self.receive_buffer, "Bytes that may wait for memory", assumed("nothing is published"),
               between(data_size(4096), data_size(1 << 30)).because(": it has to hold a frame"));
         visit("register_latency", self.register_latency, "One register access inside the NIC", assumed("nothing is published"),
-              at_most(duration(1'000'000'000)));
+              at_most(duration(10'000'000)));
         visit("host_latency", self.host_latency,
               "What has been received waits so long in memory before software can see it: driver, batches of packets, "
               "queues of the host",

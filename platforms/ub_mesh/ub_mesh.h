@@ -145,12 +145,6 @@ struct ub_mesh_config {
     std::uint64_t host_offset() const;
     /// Packets that a NIC reads from the DCN before their way has taken them.
     std::uint64_t nic_read_ahead() const { return std::max<std::uint64_t>(1, nic.buffer.value() / ub.max_payload.value()); }
-    /// Why its CCUs cannot carry out a collective of all ranks; "" when they can.
-    std::string unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type,
-                             std::uint64_t size_bytes) const;
-    /// What of its CCUs is too small for all programs of such a collective together; "" when nothing is.
-    std::string unit_shortage(abi::collective_op op, abi::algorithm algo, abi::element_type type,
-                              std::uint64_t size_bytes) const;
     train_choice trains() const;
     chip_config control_chip() const { return npu; }
     duration hop_latency(std::uint32_t dimension) const; ///< through both NPUs and the cable between them

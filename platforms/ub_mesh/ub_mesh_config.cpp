@@ -8,6 +8,7 @@
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
 #include "platforms/ub_mesh/ub_mesh.h"
+#include "platforms/workload/process_groups.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -284,24 +285,22 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
 }
 
 namespace {
-abi::command command_of_units(abi::collective_op op, abi::algorithm algo, abi::element_type type,
-                              std::uint64_t size_bytes)
+abi::command command_of_units(const collective_case& c)
 {
     abi::command command;
-    command.op = op;
-    command.algo = algo;
-    command.type = type;
-    command.redop = reduces(op) ? abi::reduce_op::sum : abi::reduce_op::none;
-    command.count = size_bytes / abi::element_bytes(type);
+    command.op = c.op;
+    command.algo = c.algo;
+    command.type = c.type;
+    command.redop = reduces(c.op) ? abi::reduce_op::sum : abi::reduce_op::none;
+    command.count = c.size_bytes / abi::element_bytes(c.type);
+    command.root = c.root;
     return command;
 }
-} // namespace
 
-std::string ub_mesh_config::unit_refusal(abi::collective_op op, abi::algorithm algo, abi::element_type type,
-                                         std::uint64_t size_bytes) const
+/// Why CCUs cannot carry out `command` among the ranks of `table`; "" when they can.
+std::string unit_refusal(const abi::platform_table& table, const abi::command& command, const firmware::ccu_capacities& capacities)
 {
-    const abi::status refused =
-        firmware::ccu_refusal(rank_table(0), command_of_units(op, algo, type, size_bytes), npu.ccu.capacities());
+    const abi::status refused = firmware::ccu_refusal(table, command, capacities);
     if (refused.ok())
         return "";
     const std::string_view text = refused.where;
@@ -309,14 +308,9 @@ std::string ub_mesh_config::unit_refusal(abi::collective_op op, abi::algorithm a
     return fmt::format("{} ({}){}", text.substr(0, remedy), refused.detail, text.substr(remedy));
 }
 
-std::string ub_mesh_config::unit_shortage(abi::collective_op op, abi::algorithm algo, abi::element_type type,
-                                          std::uint64_t size_bytes) const
+/// What of a CCU is too small for all programs of `command` together; "" when nothing is.
+std::string unit_shortage(const abi::platform_table& table, const abi::command& command, const firmware::ccu_capacities& capacities)
 {
-    const abi::platform_table table = rank_table(0);
-    const abi::command command = command_of_units(op, algo, type, size_bytes);
-    const firmware::ccu_capacities capacities = npu.ccu.capacities();
-    if (command.count == 0 || table.ranks < 2 || !firmware::ccu_refusal(table, command, capacities).ok())
-        return "";
     const firmware::ccu_plan plan(table, command, capacities);
     for (std::uint32_t die = 0; die < abi::ccu::k_dies; ++die) {
         const firmware::ccu_use use = plan.use_of(die);
@@ -329,30 +323,71 @@ std::string ub_mesh_config::unit_shortage(abi::collective_op op, abi::algorithm 
     return "";
 }
 
-/// Of collectives over all ranks; those of process groups are refused when they run.
+/// Ranks that use their CCUs together, as one of them is told of them.
+struct unit_users {
+    abi::platform_table table;
+    std::string place; ///< "here", "among ranks 0 to 7"
+};
+} // namespace
+
+/// What CCUs are too small for, of the entries of the workload: all ranks, or each group of them.
 void ub_mesh_config::check_units(std::vector<config_problem>& p) const
 {
+    const firmware::ccu_capacities capacities = npu.ccu.capacities();
+    std::vector<abi::platform_table> tables;          // by rank; made when first needed
+    std::vector<std::vector<std::string>> divisions; // each has a bank of semaphores of its own, from 1 on
+    const table_of_rank table_of = [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
+    const auto users_of = [&](const std::vector<std::string>& groups) {
+        std::vector<unit_users> users;
+        if (groups.empty()) {
+            users.push_back({rank_table(0), "here"});
+            return users;
+        }
+        for (std::uint32_t rank = static_cast<std::uint32_t>(tables.size()); rank < ranks(); ++rank)
+            tables.push_back(rank_table(rank));
+        if (run.cases == case_start::independent)
+            divisions.clear();
+        auto known = std::find(divisions.begin(), divisions.end(), groups);
+        if (known == divisions.end())
+            known = divisions.insert(divisions.end(), groups);
+        const auto bank = static_cast<std::uint32_t>(known - divisions.begin()) + 1;
+        for (const rank_list& list : find_groups(groups, ranks(), table_of).lists) {
+            const abi::platform_table first = tables_of_group(list, table_of, bank).front();
+            const bool is_new = std::none_of(users.begin(), users.end(), [&](const unit_users& u) {
+                return u.table.ranks == first.ranks && u.table.dim_count == first.dim_count &&
+                       std::equal(std::begin(first.dims), std::end(first.dims), std::begin(u.table.dims));
+            });
+            if (is_new) // groups of one shape have one plan
+                users.push_back({first, "among " + text_of_group(list)});
+        }
+        return users;
+    };
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
-        for (std::size_t a = 0; spec.groups.empty() && a < spec.algorithms.size(); ++a) {
-            if (!abi::is_in(abi::k_by_ccu, spec.algorithms[a]))
+        const std::vector<unit_users> users = users_of(spec.groups);
+        std::set<abi::algorithm> refused, short_of; // one sentence each
+        for (const collective_case& c : spec.cases()) {
+            const auto in_file = std::find(spec.algorithms.begin(), spec.algorithms.end(), c.algo);
+            if (!abi::is_in(abi::k_by_ccu, c.algo) || in_file == spec.algorithms.end())
                 continue;
-            for (const std::uint64_t size : spec.all_sizes())
-                if (const std::string why = unit_refusal(spec.op, spec.algorithms[a], spec.types.front(), size); !why.empty()) {
-                    p.push_back({severity::error, fmt::format("workload.{}.algorithms.{}", i, a),
-                                 fmt::format("{} by {} of {} cannot run here: {}; npu.ccu says what a unit has.", name_of(spec.op), name_of(spec.algorithms[a]),
-                                             to_string(data_size(size)), why)});
-                    break;
+            const std::string key = fmt::format("workload.{}.algorithms.{}", i, in_file - spec.algorithms.begin());
+            const std::string what = fmt::format("{} by {} of {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes)));
+            const abi::command command = command_of_units(c);
+            for (const unit_users& u : users) {
+                if (u.table.ranks < 2 || refused.count(c.algo) != 0)
+                    continue;
+                if (const std::string why = unit_refusal(u.table, command, capacities); !why.empty()) {
+                    refused.insert(c.algo);
+                    p.push_back({severity::error, key,
+                                 fmt::format("{} cannot run {}: {}; npu.ccu says what a unit has.", what, u.place, why)});
+                } else if (c.count != 0 && short_of.count(c.algo) == 0) {
+                    if (const std::string lack = unit_shortage(u.table, command, capacities); !lack.empty()) {
+                        short_of.insert(c.algo);
+                        p.push_back({severity::warning, key,
+                                     fmt::format("{} {}; the core writes some anew within the time of the collective.", what, lack)});
+                    }
                 }
-            for (const std::uint64_t size : spec.all_sizes())
-                if (const std::string why = unit_shortage(spec.op, spec.algorithms[a], spec.types.front(), size);
-                    !why.empty()) {
-                    p.push_back(
-                        {severity::warning, fmt::format("workload.{}.algorithms.{}", i, a),
-                         fmt::format("{} by {} of {} {}; the core writes some anew within the time of the collective.",
-                                     name_of(spec.op), name_of(spec.algorithms[a]), to_string(data_size(size)), why)});
-                    break;
-                }
+            }
         }
     }
 }

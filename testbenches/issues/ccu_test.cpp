@@ -197,6 +197,24 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
     CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("too few CCU missions"));
 }
 
+TEST_CASE("ccu: what the units of a process group cannot do is said before the run")
+{
+    const auto refused = [](const std::string& workload, const std::string& more) {
+        const program_folder folder;
+        CHECK(folder.weft(k_board.command(workload, more)) == 2);
+        return text_of(folder.path() / "stderr");
+    };
+    const std::string racks = "--set mesh.boards=4 --set mesh.npus=5 --set mesh.rack_cols=2 --set mesh.backplane=true --set npu.ccu.loop_engines=5 "
+                              "--set npu.ccu.check_entries=768";
+    CHECK_THAT(refused("[{op: all_reduce, algorithms: [ccu_one_shot], sizes: [128 KiB], groups: [columns]}]", racks),
+               Contains("workload.0.algorithms.0") && Contains("sums do not fit in CCU slices") && Contains("among ranks"));
+    // Each division has registers of its own where cases follow each other on one machine.
+    const std::string two = "[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-3\"]}, "
+                            "{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"4-7\"]}]";
+    CHECK_THAT(refused(two, "--set npu.ccu.address_registers=1000 --set cases=continuous"),
+               Contains("workload.1.algorithms.0") && Contains("too few CCU address registers"));
+}
+
 TEST_CASE("ccu: check says when the programs of a collective do not fit into a unit together")
 {
     const auto said = [](const char* store) {
