@@ -18,7 +18,7 @@ constexpr std::uint32_t k_long_entry = 500;
 // The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many
 // links.
 constexpr std::uint32_t k_direct_batch = 8;
-// The same on rings of multi_axis: each of up to four lanes keeps a link of its own busy. It waits while another lane
+// The same on rings of multi_axis: each lane that is awake keeps a link of its own busy. It waits while another lane
 // enqueues more.
 constexpr std::uint32_t k_axis_ring_batch = 1;
 constexpr std::uint64_t k_long_run_bytes = 32 << 10; // of shorter ones the core sets the pace
