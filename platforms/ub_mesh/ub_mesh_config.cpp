@@ -323,72 +323,96 @@ std::string unit_shortage(const abi::platform_table& table, const abi::command& 
     return "";
 }
 
-/// Ranks that use their CCUs together, as one of them is told of them.
+/// Ranks that use their CCUs together, as the first of them is told of them.
 struct unit_users {
     abi::platform_table table;
     std::string place; ///< "here", "among ranks 0 to 7"
 };
+
+/// One of each shape: they have one plan. `bank` is that of their semaphores.
+std::vector<unit_users> users_of_groups(const std::vector<rank_list>& groups, const table_of_rank& table_of, std::uint32_t bank)
+{
+    std::vector<unit_users> users;
+    for (const rank_list& list : groups) {
+        const abi::platform_table first = tables_of_group(list, table_of, bank).front();
+        const bool is_known = std::any_of(users.begin(), users.end(), [&](const unit_users& u) {
+            return u.table.ranks == first.ranks && u.table.dim_count == first.dim_count &&
+                   std::equal(std::begin(first.dims), std::end(first.dims), std::begin(u.table.dims));
+        });
+        if (!is_known)
+            users.push_back({first, "among " + text_of_group(list)});
+    }
+    return users;
+}
+
+bool uses_units(const collective_spec& spec)
+{
+    return std::any_of(spec.algorithms.begin(), spec.algorithms.end(), [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a); });
+}
+
+/// What CCUs of `users` are too small for, of an entry: one sentence for each algorithm.
+void check_units_of(const collective_spec& spec, const std::string& entry, const std::vector<unit_users>& users,
+                    const firmware::ccu_capacities& capacities, std::vector<config_problem>& p)
+{
+    std::set<abi::algorithm> refused, short_of;
+    for (const collective_case& c : spec.cases()) {
+        const auto in_file = std::find(spec.algorithms.begin(), spec.algorithms.end(), c.algo);
+        if (!abi::is_in(abi::k_by_ccu, c.algo) || in_file == spec.algorithms.end())
+            continue;
+        const std::string key = fmt::format("{}.algorithms.{}", entry, in_file - spec.algorithms.begin());
+        const std::string what = fmt::format("{} by {} of {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes)));
+        const abi::command command = command_of_units(c);
+        for (const unit_users& u : users) {
+            if (u.table.ranks < 2 || refused.count(c.algo) != 0)
+                continue;
+            if (const std::string why = unit_refusal(u.table, command, capacities); !why.empty()) {
+                refused.insert(c.algo);
+                p.push_back({severity::error, key, fmt::format("{} cannot run {}: {}; npu.ccu says what a unit has.", what, u.place, why)});
+                continue;
+            }
+            if (c.count == 0 || short_of.count(c.algo) != 0)
+                continue;
+            if (const std::string lack = unit_shortage(u.table, command, capacities); !lack.empty()) {
+                short_of.insert(c.algo);
+                p.push_back({severity::warning, key, fmt::format("{} {}; the core writes some anew within the time of the collective.", what, lack)});
+            }
+        }
+    }
+}
 } // namespace
 
 /// What CCUs are too small for, of the entries of the workload: all ranks, or each group of them.
 void ub_mesh_config::check_units(std::vector<config_problem>& p) const
 {
+    if (std::none_of(run.workload.begin(), run.workload.end(), uses_units))
+        return;
     const firmware::ccu_capacities capacities = npu.ccu.capacities();
-    std::vector<abi::platform_table> tables;          // by rank; made when first needed
-    std::vector<std::vector<std::string>> divisions; // each has a bank of semaphores of its own, from 1 on
+    std::vector<abi::platform_table> tables; // by rank; made when first needed
     const table_of_rank table_of = [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
-    const auto users_of = [&](const std::vector<std::string>& groups) {
-        std::vector<unit_users> users;
-        if (groups.empty()) {
-            users.push_back({rank_table(0), "here"});
-            return users;
-        }
-        for (std::uint32_t rank = static_cast<std::uint32_t>(tables.size()); rank < ranks(); ++rank)
-            tables.push_back(rank_table(rank));
-        if (run.cases == case_start::independent)
-            divisions.clear();
-        auto known = std::find(divisions.begin(), divisions.end(), groups);
-        if (known == divisions.end())
-            known = divisions.insert(divisions.end(), groups);
-        const auto bank = static_cast<std::uint32_t>(known - divisions.begin()) + 1;
-        for (const rank_list& list : find_groups(groups, ranks(), table_of).lists) {
-            const abi::platform_table first = tables_of_group(list, table_of, bank).front();
-            const bool is_new = std::none_of(users.begin(), users.end(), [&](const unit_users& u) {
-                return u.table.ranks == first.ranks && u.table.dim_count == first.dim_count &&
-                       std::equal(std::begin(first.dims), std::end(first.dims), std::begin(u.table.dims));
-            });
-            if (is_new) // groups of one shape have one plan
-                users.push_back({first, "among " + text_of_group(list)});
-        }
-        return users;
-    };
+    // As group_assignment has them: each has a bank of semaphores, from 1 on.
+    std::vector<std::vector<rank_list>> divisions;
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
-        const std::vector<unit_users> users = users_of(spec.groups);
-        std::set<abi::algorithm> refused, short_of; // one sentence each
-        for (const collective_case& c : spec.cases()) {
-            const auto in_file = std::find(spec.algorithms.begin(), spec.algorithms.end(), c.algo);
-            if (!abi::is_in(abi::k_by_ccu, c.algo) || in_file == spec.algorithms.end())
-                continue;
-            const std::string key = fmt::format("workload.{}.algorithms.{}", i, in_file - spec.algorithms.begin());
-            const std::string what = fmt::format("{} by {} of {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes)));
-            const abi::command command = command_of_units(c);
-            for (const unit_users& u : users) {
-                if (u.table.ranks < 2 || refused.count(c.algo) != 0)
-                    continue;
-                if (const std::string why = unit_refusal(u.table, command, capacities); !why.empty()) {
-                    refused.insert(c.algo);
-                    p.push_back({severity::error, key,
-                                 fmt::format("{} cannot run {}: {}; npu.ccu says what a unit has.", what, u.place, why)});
-                } else if (c.count != 0 && short_of.count(c.algo) == 0) {
-                    if (const std::string lack = unit_shortage(u.table, command, capacities); !lack.empty()) {
-                        short_of.insert(c.algo);
-                        p.push_back({severity::warning, key,
-                                     fmt::format("{} {}; the core writes some anew within the time of the collective.", what, lack)});
-                    }
-                }
-            }
+        std::vector<unit_users> users;
+        std::vector<rank_list> groups;
+        if (!spec.groups.empty()) {
+            for (auto rank = static_cast<std::uint32_t>(tables.size()); rank < ranks(); ++rank)
+                tables.push_back(rank_table(rank));
+            groups = find_groups(spec.groups, ranks(), table_of).lists;
         }
+        const bool is_whole = groups.size() == 1 && groups[0].size() == ranks() && std::is_sorted(groups[0].begin(), groups[0].end());
+        if (groups.empty() || is_whole) { // a group of all ranks in their order has no bank of its own
+            users.push_back({rank_table(0), "here"});
+        } else {
+            if (run.cases == case_start::independent)
+                divisions.clear();
+            auto known = std::find(divisions.begin(), divisions.end(), groups);
+            if (known == divisions.end())
+                known = divisions.insert(divisions.end(), groups);
+            if (uses_units(spec))
+                users = users_of_groups(groups, table_of, static_cast<std::uint32_t>(known - divisions.begin()) + 1);
+        }
+        check_units_of(spec, fmt::format("workload.{}", i), users, capacities, p);
     }
 }
 

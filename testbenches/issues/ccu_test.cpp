@@ -213,6 +213,12 @@ TEST_CASE("ccu: what the units of a process group cannot do is said before the r
                             "{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"4-7\"]}]";
     CHECK_THAT(refused(two, "--set npu.ccu.address_registers=1000 --set cases=continuous"),
                Contains("workload.1.algorithms.0") && Contains("too few CCU address registers"));
+    // Groups of the same ranks are one division, and one of all ranks in their order is none.
+    k_board.exact("[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-3\"]}, {op: reduce_scatter, algorithms: [ccu], sizes: [4 KiB], "
+                  "groups: [\"0,1,2,3\"]}]",
+                  "--set npu.ccu.address_registers=1000 --set npu.ccu.general_registers=1000 --set cases=continuous");
+    k_board.exact("[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-7\"]}]",
+                  "--set npu.ccu.address_registers=700 --set npu.ccu.general_registers=700");
 }
 
 TEST_CASE("ccu: check says when the programs of a collective do not fit into a unit together")
