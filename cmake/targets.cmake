@@ -89,6 +89,8 @@ function(weft_add_test name)
         target_link_libraries(weft_catch_main PUBLIC Catch2::Catch2 SystemC::systemc PRIVATE weft::warnings)
     endif()
     add_executable(${name} ${arg_SOURCES})
+    # What a bench adds to the libraries runs briefly: -O1 compiles it in 0.75 of the time of -O2.
+    target_compile_options(${name} PRIVATE $<$<CONFIG:Release>:-O1>)
     target_link_libraries(${name} PRIVATE weft_catch_main weft::warnings)
     weft_link(${name} PRIVATE ${arg_LINKS})
     string(REPLACE ";" "\\;" labels "${arg_LABELS}")

@@ -303,6 +303,7 @@ private:
     void check_shape(std::vector<config_problem>& problems) const;
     workload_ground ground() const;
     void check_sums(std::vector<config_problem>& problems) const;
+    void check_programs(std::vector<config_problem>& problems) const;
     void check_recovery(std::vector<config_problem>& problems) const;
     void check_faults(std::vector<config_problem>& problems) const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo) const;

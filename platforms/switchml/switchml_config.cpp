@@ -17,6 +17,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <optional>
 
 namespace weft {
 
@@ -611,14 +612,32 @@ void switchml_config::check_sums(std::vector<config_problem>& p) const
         check_type(step.by(), step.exchanges[i].type, fmt::format("training_step.exchanges.{}.type", i));
 }
 
+/// All that the switch adds goes by the algorithm of the first use.
+void switchml_config::check_programs(std::vector<config_problem>& p) const
+{
+    std::optional<std::pair<abi::algorithm, std::string>> first;
+    const auto use = [&](abi::algorithm a, const std::string& entry, const std::string& key) {
+        if (!abi::by_switch(a))
+            return;
+        if (!first)
+            first.emplace(a, entry);
+        else if (a != first->first)
+            p.push_back({severity::error, entry + "." + key,
+                         fmt::format("{} beside {} of {}: the switch runs one program for a job; use two files.", name_of(a),
+                                     name_of(first->first), first->second)});
+    };
+    for (std::size_t i = 0; i < run.workload.size(); ++i)
+        for (const abi::algorithm a : run.workload[i].taken_algorithms())
+            use(a, fmt::format("workload.{}", i), "algorithms");
+    if (run.training_step && is_sound(*run.training_step))
+        use(run.training_step->by(), "training_step", "algorithm");
+}
+
 /// Timers against each other, and what is lost without one.
 void switchml_config::check_recovery(std::vector<config_problem>& p) const
 {
+    check_programs(p);
     const bool lossless = runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::switchml_lossless; });
-    const bool recovering = runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::switchml; });
-    if (lossless && recovering)
-        p.push_back({severity::error, "workload",
-                     "mixes switchml and switchml_lossless: the switch runs one program for a job; use two files."});
     const ethernet_impairments& worse = network.cable.impairments;
     const bool losses = worse.loss > 0 || worse.corruption > 0 || tofino.chip.drops() || !network.cable.outages.empty() ||
                         !faults.cables.empty() || !faults.outages.empty();

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <map>
@@ -70,7 +71,6 @@ std::vector<std::string> listed(const program_folder& folder, const std::string&
     return names;
 }
 
-/// A sample in a folder of its own, and the workload of everything that it can run.
 /// Every error is about the algorithm: any other one would pass for "cannot run here". Source lines, which are quoted, name it always.
 void check_refusal(const std::string& said, const std::string& algorithm)
 {
@@ -82,68 +82,52 @@ void check_refusal(const std::string& said, const std::string& algorithm)
         }
 }
 
+/// An entry of a workload with one collective, and its line in a file.
+struct entry {
+    pair what;
+    std::string type, line;
+};
+
+/// A sample in a folder of its own, and the workload of everything that it can run.
 class sample_machine : public program_folder {
 public:
     explicit sample_machine(const sample& s)
     {
         YAML::Node file = YAML::Clone(s.machine);
         file["name"] = "a";
-        const std::vector<std::string> ops = listed(*this, "collectives"), algorithms = listed(*this, "algorithms");
-        for (const std::string& op : ops)
-            for (const std::string& algorithm : algorithms) {
-                file["workload"] =
-                    YAML::Load("[{op: " + op + ", algorithms: [" + algorithm + "], types: [int32], sizes: [4 KiB]}]");
-                write("a.yaml", YAML::Dump(file) + "\n");
-                const int code = weft("check a.yaml");
-                REQUIRE((code == 0 || code == 2));
-                if (code == 0)
-                    runs_.push_back({op, algorithm});
-                else
-                    check_refusal(read("stderr"), algorithm);
-            }
-        INFO("the last refusal: " << read("stderr"));
+        file.SetStyle(YAML::EmitterStyle::Block);
+        base_ = YAML::Dump(file) + "\nworkload:\n";
+        const std::vector<std::string> algorithms = listed(*this, "algorithms");
+        for (const std::string& op : listed(*this, "collectives"))
+            for (const std::string& algorithm : algorithms)
+                all_.push_back({op, algorithm});
+        for (const std::vector<entry>& together : workloads(entries(all_, {"4 KiB"}, {"int32"})))
+            for (const entry& e : together)
+                runs_.push_back(e.what);
         REQUIRE(!runs_.empty());
-        file["workload"] = YAML::Load("[]");
-        base_ = YAML::Dump(file);
     }
     /// All that runs, with these sizes and types; algorithms that need other types keep those that they can have. What cannot stand in
     /// one file comes into several.
     void use(const std::vector<std::string>& sizes, const std::vector<std::string>& types)
     {
-        const auto entry = [&](const pair& p, const std::vector<std::string>& of) {
-            YAML::Node e;
-            e["op"] = p.op;
-            e["algorithms"].push_back(p.algorithm);
-            e["sizes"] = sizes;
-            e["types"] = of;
-            return e;
-        };
-        const auto with = [&](const YAML::Node& file, const YAML::Node& e) {
-            YAML::Node all = YAML::Clone(file);
-            all["workload"].push_back(YAML::Clone(e));
-            write("try.yaml", YAML::Dump(all) + "\n");
-            return weft("check try.yaml") == 0 ? all : YAML::Node();
-        };
-        std::vector<YAML::Node> files;
-        for (const pair& p : runs_) {
-            std::vector<std::string> fit;
-            for (const std::string& type : types)
-                if (with(YAML::Load(base_), entry(p, {type})).IsMap())
-                    fit.push_back(type);
-            bool placed = fit.empty();
-            for (YAML::Node& file : files)
-                if (const YAML::Node more = placed ? YAML::Node() : with(file, entry(p, fit)); more.IsMap())
-                    file = more, placed = true;
-            if (!placed)
-                files.push_back(with(YAML::Load(base_), entry(p, fit)));
-        }
-        REQUIRE(!files.empty());
         files_.clear();
-        for (const YAML::Node& file : files) {
+        for (const std::vector<entry>& together : workloads(entries(runs_, sizes, types))) {
             files_.push_back(std::string(1, static_cast<char>('a' + files_.size())) + ".yaml");
-            write(files_.back(), YAML::Dump(file) + "\n");
+            write_workload(files_.back(), together);
         }
+        REQUIRE(!files_.empty());
     }
+    /// Whether a file with this collective alone is accepted; its refusal names the algorithm.
+    bool runs_alone(const pair& p)
+    {
+        write_workload("alone.yaml", entries({p}, {"4 KiB"}, {"int32"}));
+        const int code = weft("check alone.yaml");
+        REQUIRE((code == 0 || code == 2));
+        if (code == 2)
+            check_refusal(read("stderr"), p.algorithm);
+        return code == 0;
+    }
+    const std::vector<pair>& all() const { return all_; }
     const std::vector<std::string>& files() const { return files_; }
     /// Results of all files together.
     json run(const std::string& overrides = "")
@@ -163,7 +147,63 @@ public:
     const std::vector<pair>& runs() const { return runs_; }
 
 private:
-    std::vector<pair> runs_;
+    static std::vector<entry> entries(const std::vector<pair>& pairs, const std::vector<std::string>& sizes,
+                                      const std::vector<std::string>& types)
+    {
+        std::string quoted_sizes;
+        for (const std::string& size : sizes)
+            quoted_sizes += (quoted_sizes.empty() ? "" : ", ") + size;
+        std::vector<entry> made;
+        for (const pair& p : pairs)
+            for (const std::string& type : types)
+                made.push_back({p, type, "  - {op: " + p.op + ", algorithms: [" + p.algorithm + "], types: [" + type +
+                                             "], sizes: [" + quoted_sizes + "]}\n"});
+        return made;
+    }
+    void write_workload(const std::string& file, const std::vector<entry>& used) const
+    {
+        std::string text = base_;
+        for (const entry& e : used)
+            text += e.line;
+        write(file, text);
+    }
+    /// What can stand in one file, then what of the rest can stand in another one, until nothing of the rest can.
+    /// A file says all that is wrong in it, so that what it refuses is left out and the rest is asked again.
+    std::vector<std::vector<entry>> workloads(std::vector<entry> pending)
+    {
+        const auto lines_of_base = std::count(base_.begin(), base_.end(), '\n');
+        std::vector<std::vector<entry>> files;
+        while (!pending.empty()) {
+            std::vector<entry> used = pending, refused;
+            for (int code = -1; !used.empty() && code != 0;) {
+                write_workload("try.yaml", used);
+                code = weft("check try.yaml");
+                REQUIRE((code == 0 || code == 2));
+                if (code == 0)
+                    break;
+                std::set<std::size_t> wrong;
+                std::istringstream said(read("stderr"));
+                for (std::string line; std::getline(said, line);)
+                    if (line.rfind("try.yaml:", 0) == 0 && line.find(": error: ") != std::string::npos)
+                        if (const long at = std::atol(line.c_str() + 9) - lines_of_base - 1; at >= 0)
+                            wrong.insert(static_cast<std::size_t>(at));
+                INFO(read("stderr"));
+                REQUIRE(!wrong.empty());
+                REQUIRE(*wrong.rbegin() < used.size());
+                for (auto at = wrong.rbegin(); at != wrong.rend(); ++at) {
+                    refused.insert(refused.begin(), used[*at]);
+                    used.erase(used.begin() + static_cast<std::ptrdiff_t>(*at));
+                }
+            }
+            if (used.empty())
+                break;
+            files.push_back(std::move(used));
+            pending = std::move(refused);
+        }
+        return files;
+    }
+
+    std::vector<pair> all_, runs_;
     std::vector<std::string> files_;
     std::string base_;
 };
@@ -189,6 +229,21 @@ std::map<std::string, double> times(const json& results)
 }
 
 } // namespace
+
+TEST_CASE("suite: a collective is refused alone as it is beside others and its refusal names the algorithm")
+{
+    for (const sample& s : samples()) {
+        INFO(s.name);
+        sample_machine m(s);
+        for (const pair& p : m.all()) {
+            INFO(p.op << " " << p.algorithm);
+            const bool beside = std::any_of(m.runs().begin(), m.runs().end(), [&](const pair& r) {
+                return r.op == p.op && r.algorithm == p.algorithm;
+            });
+            CHECK(m.runs_alone(p) == beside);
+        }
+    }
+}
 
 TEST_CASE("suite: every collective that a machine can run is exact for odd sizes and all types")
 {
