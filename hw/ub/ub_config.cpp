@@ -58,9 +58,12 @@ std::optional<link_control_params> ub_config::control() const
 
 double ub_config::payload_efficiency() const
 {
-    const double wire = static_cast<double>(format().wire_bytes_of_one(max_payload.value()));
-    const double net = static_cast<double>(link_rate(1).value()) / static_cast<double>(lane_rate.value());
-    return static_cast<double>(max_payload.value()) / wire * net;
+    return payload_share() * static_cast<double>(link_rate(1).value()) / static_cast<double>(lane_rate.value());
+}
+
+double ub_config::payload_share() const
+{
+    return static_cast<double>(max_payload.value()) / static_cast<double>(format().wire_bytes_of_one(max_payload.value()));
 }
 
 std::vector<config_problem> ub_config::validate() const

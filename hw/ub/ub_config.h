@@ -270,6 +270,8 @@ struct ub_config {
     std::uint64_t cell_bytes() const { return flit.value() * cell_flits; }
     /// Payload bytes of full packets against the raw bits of the lanes they take, 0..1.
     double payload_efficiency() const;
+    /// Payload of a packet of max_payload over its bytes on a wire.
+    double payload_share() const;
 };
 
 } // namespace weft

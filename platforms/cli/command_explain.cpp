@@ -42,6 +42,7 @@ struct explain_options {
 struct tried_change {
     what_if what;
     bool asked = false; ///< by the user: no share of the path is known
+    bool chance = false; ///< the same machine with other seeds
     json result;        ///< of timed()
 };
 
@@ -106,7 +107,9 @@ json to_json(const tried_change& c, std::uint64_t before_ps)
     j["left_out"] = c.what.left_out;
     if (!c.what.by_lanes.empty())
         j["by_lanes"] = c.what.by_lanes;
-    if (!c.asked)
+    if (c.chance)
+        j["chance"] = true;
+    else if (!c.asked)
         j["share"] = c.what.share;
     if (c.result.contains("time_ps")) {
         const auto time_ps = c.result["time_ps"].get<std::uint64_t>();
@@ -131,6 +134,19 @@ std::string results_file_of(const std::string& dir)
             "{}: has no results.json; explain takes the folder that `weft run` has written (of a sweep, that of a point).",
             dir));
     return dir + "/results.json";
+}
+
+/// Settings of the seeds that the case draws from: `draw` more than they are.
+void add_seeds(const config_field& section, const std::string& path, std::uint64_t draw, std::vector<std::string>& all)
+{
+    for (const config_field& f : section.children) {
+        const std::string key = path.empty() ? f.name : path + "." + f.name;
+        const bool is_seed = f.name == "seed" || (f.name.size() > 5 && f.name.compare(f.name.size() - 5, 5, "_seed") == 0);
+        if (f.type == field_type::section)
+            add_seeds(f, key, draw, all);
+        else if (const auto* const value = std::get_if<std::uint64_t>(&f.value); is_seed && !f.unused && value != nullptr)
+            all.push_back(fmt::format("{}={}", key, *value + draw));
+    }
 }
 
 int explain(const explain_options& options)
@@ -200,8 +216,17 @@ int explain(const explain_options& options)
     if (!options.no_reruns) {
         const loaded_platform loaded = c.machine();
         for (what_if& w : promising_changes(loaded.platform->resolved(), causes_of(all["critical_path"])))
-            changes.push_back({std::move(w), false, {}});
+            changes.push_back({std::move(w), false, false, {}});
     }
+    if (!changes.empty()) // of a run with losses by chance, each change is another draw as well
+        for (const auto& [draw, words] : {std::pair(1, "no change, another draw of chance"), std::pair(2, "no change, a third draw")}) {
+            tried_change same;
+            add_seeds(c.machine().platform->resolved(), "", draw, same.what.settings);
+            same.what.words = words;
+            same.chance = true;
+            if (!same.what.settings.empty())
+                changes.push_back(std::move(same));
+        }
     if (!changes.empty()) {
         point_work reruns;
         reruns.count = changes.size();
@@ -235,8 +260,7 @@ int explain(const explain_options& options)
         fmt::print(
             stderr, "warning: {} says {:.6f} us{}\n", file, c.row().time_us,
             all.value("slowest", true)
-                ? ", for another version, for a case that was repeated or continues others, beside traffic of hosts, "
-                  "or with a fault at a time of the run: what is explained here is the case by itself."
+                ? fmt::format("{}: what is explained here is the case by itself.", c.why_time_differs())
                 : ".");
     if (stop_requested())
         return interrupted_exit_code();

@@ -135,8 +135,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     r.microcode_ps = outcome.microcode_ps;
     // A restart finds new hardware.
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
-    // What hosts have begun may end behind the last collective.
-    const std::uint64_t end_ps = m.hosts() == nullptr ? outcome.simulated_time_ps : std::max(outcome.simulated_time_ps, kernel_now_ps());
+    // What hosts have begun, and what was sent again in vain, ends behind the last collective.
+    const std::uint64_t end_ps = std::max(outcome.simulated_time_ps, kernel_now_ps());
     r.busiest_links = busiest_links(m, end_ps - std::min(begin_ps, end_ps));
     r.links = links_of(m, end_ps - std::min(begin_ps, end_ps));
     r.ranks = ranks_of(m);

@@ -11,6 +11,7 @@
 #include "platforms/config/config_reader.h"
 #include "platforms/machine/algorithm_choice.h"
 #include "platforms/report/columns.h"
+#include "platforms/report/folder_lock.h"
 #include "platforms/report/replaced_files.h"
 #include "platforms/workload/interruption.h"
 #include "platforms/workload/tuning_curves.h"
@@ -626,6 +627,9 @@ int tune(const tune_options& options)
         prepare_output_file(options.json);
     prepare_output_dir(dir);
     prepare_output_dir(points_dir);
+    std::optional<folder_lock> lock;
+    if (!options.only_point) // tasks of Slurm work in the folder of their array
+        lock.emplace(dir);
 
     signals.begin("stops; points that are finished are kept");
     const kept_points kept(points_dir, digest_of_run(machine));

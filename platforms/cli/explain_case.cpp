@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/explain_case.h"
 
+#include "cmake/version.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/config/suggest.h"
 #include "platforms/explain/critical_path.h"
@@ -103,6 +104,16 @@ void erase_unused(nlohmann::json& section, const config_field& described)
 }
 } // namespace
 
+namespace {
+bool has_fault_at_a_time(const nlohmann::json& faults)
+{
+    for (const auto& [key, value] : faults.items())
+        if (value.is_structured() ? has_fault_at_a_time(value) : key == "at" && value.is_string() && value != "0 ps" && value != "0 s")
+            return true;
+    return false;
+}
+} // namespace
+
 explained_case::explained_case(const std::string& file, const std::string& wanted) : results_(read_results(file))
 {
     if (!results_.failure.empty()) {
@@ -144,6 +155,26 @@ void explained_case::find_unfinished()
         unfinished_.push_back(fmt::format("{}:{}:{}  {} {}", name_of(cases[i].op), name_of(cases[i].algo),
                                           size_text(cases[i].size_bytes), name_of(cases[i].type),
                                           name_of(cases[i].redop)));
+}
+
+std::string explained_case::why_time_differs() const
+{
+    const nlohmann::json& config = results_.config;
+    std::vector<std::string> why;
+    if (results_.version != version())
+        why.push_back(fmt::format("by version {}", results_.version));
+    if (config.value("cases", "") == "continuous")
+        why.emplace_back("behind other cases (cases: continuous)");
+    for (const nlohmann::json& e : config.value("workload", nlohmann::json::array()))
+        if (const auto repeats = e.value("repeats", std::uint64_t{1}); repeats > 1) {
+            why.push_back(fmt::format("{} times, of which the mean is given", repeats));
+            break;
+        }
+    if (config.contains("host"))
+        why.emplace_back("beside traffic of hosts");
+    if (has_fault_at_a_time(config.value("faults", nlohmann::json::object())))
+        why.emplace_back("with a fault at a time of the run");
+    return why.empty() ? "" : fmt::format(", where the case ran {}", fmt::join(why, ", "));
 }
 
 std::string explained_case::failure_text() const

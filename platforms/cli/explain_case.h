@@ -29,6 +29,8 @@ public:
     bool is_edited() const { return results_.changed; }
     /// What the changed machine does other than this case: "8 ranks in place of 16"; "": nothing, and times compare.
     std::string other_work(const loaded_platform& changed) const;
+    /// What of the run may have given the case another time than it has alone: "for a case that was repeated".
+    std::string why_time_differs() const;
     const stored_row& row() const { return results_.rows[number_]; }
     std::string words() const; ///< "case 3, all_reduce ring_1d of 1 MiB int32"
     /// Collectives of a run that did not end, in the order of `workload`.

@@ -28,19 +28,18 @@ std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
         for (std::uint32_t wire = 0; wire < c->wires(); ++wire)
             if (const wire_load load = c->load_of_wire(wire); load.wire_bytes > 0)
                 all.push_back({c, wire, load});
-    std::sort(all.begin(), all.end(),
-              [](const seen_wire& a, const seen_wire& b) { return a.load.wire_bytes > b.load.wire_bytes; });
-    // Of wires that carried as much, those with the first names.
+    std::sort(all.begin(), all.end(), [](const seen_wire& a, const seen_wire& b) { return a.load.busy_ps > b.load.busy_ps; });
+    // Of wires that were busy as long, those with the first names.
     const auto end =
         all.size() <= k_show ? all.end() : std::find_if(all.begin() + k_show, all.end(), [&](const seen_wire& w) {
-            return w.load.wire_bytes < all[k_show - 1].load.wire_bytes;
+            return w.load.busy_ps < all[k_show - 1].load.busy_ps;
         });
     std::vector<link_load> busiest;
     for (auto w = all.begin(); w != end; ++w)
         busiest.push_back(
             {w->owner->wire_name(w->wire), w->load.wire_bytes, percent_of(w->load.busy_ps, simulated_ps)});
     std::sort(busiest.begin(), busiest.end(), [](const link_load& a, const link_load& b) {
-        return a.bytes != b.bytes ? a.bytes > b.bytes : a.name < b.name;
+        return a.utilisation_percent != b.utilisation_percent ? a.utilisation_percent > b.utilisation_percent : a.name < b.name;
     });
     busiest.resize(std::min(busiest.size(), k_show));
     return busiest;

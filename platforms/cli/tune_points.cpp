@@ -5,6 +5,7 @@
 #include "platforms/cli/point_runs.h"
 #include "platforms/cli/program_identity.h"
 #include "platforms/firmware_bench/isolated.h"
+#include "platforms/workload/collective_host.h"
 #include "platforms/workload/digest.h"
 
 #include <algorithm>
@@ -19,6 +20,13 @@ namespace {
 constexpr const char* k_data_key = "data=";
 
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// What failed, and what helps where a wait was only too short.
+std::string reason_of(const std::string& failure)
+{
+    const auto remedy = failure.find(collective_host::k_waits_too_short);
+    return first_line(failure) + (remedy == std::string::npos ? "" : " " + first_line(failure.substr(remedy)));
+}
 
 std::string content_of(const std::string& file)
 {
@@ -75,7 +83,7 @@ tuning_time simulate(const tuned_source& source, const tune_point& point, unsign
 {
     const isolated_result r = run_isolated([&] { return simulated(source, point); }, seconds);
     if (!r.failure.empty())
-        return {std::nullopt, "failed", first_line(r.failure)};
+        return {std::nullopt, "failed", reason_of(r.failure)};
     const nlohmann::json result = nlohmann::json::parse(r.text);
     for (const char* what : {"refused", "failed"})
         if (result.contains(what))

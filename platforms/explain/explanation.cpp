@@ -213,7 +213,7 @@ std::string changes_text(const json& all)
         return "\nNo key of the configuration is a rate, a delay or a buffer that the path depends on: nothing was tried.\n";
     std::vector<std::vector<std::string>> lines{{"change", "time(us)", "gain(%)", "of path(%)"}};
     std::string notes, parts;
-    double best = 0;
+    double best = 0, chance = 0;
     std::string best_words;
     bool whole = true;
     for (const json& c : changes) {
@@ -228,7 +228,9 @@ std::string changes_text(const json& all)
                 notes += fmt::format("{}: {}\n", words, c.at("problem").get<std::string>());
         } else {
             const double gain = c.at("gain").get<double>();
-            if (gain > best) {
+            if (c.value("chance", false)) {
+                chance = std::max(chance, std::abs(gain));
+            } else if (gain > best) {
                 best = gain;
                 best_words = words;
             }
@@ -250,9 +252,13 @@ std::string changes_text(const json& all)
     out << "\n" << notes;
     if (!parts.empty())
         out << fmt::format("\nNot to be applied whole: {}. The whole change may bring more than its line says.\n", parts);
-    if (best >= k_no_gain)
+    if (chance > 0)
+        out << fmt::format("\nChance alone moves this time by {:.1f} %: a smaller gain or loss is none. `weft run -n 12` gives "
+                           "the mean and spread of a machine.\n",
+                           100 * chance);
+    if (best >= std::max(k_no_gain, chance))
         out << fmt::format("\nWhat helps most of these: {}, {:.1f} % less time.\n", best_words, 100 * best);
-    else if (whole && parts.empty())
+    else if (whole && parts.empty() && chance == 0)
         out << "\nNothing of this helps: no change shortens the collective by half a percent.\n";
     return out.str();
 }

@@ -127,7 +127,7 @@ struct recipe {
     const char* words;
     std::vector<area> areas;
     bool rates, times, rooms; ///< twice, half, twice
-    bool timeouts;            ///< half; no other durations
+    unsigned timeouts_percent; ///< of timeouts, and of no other durations; 0: they stay
     std::vector<path_cause> causes;
 };
 
@@ -140,29 +140,30 @@ std::vector<recipe> recipes()
          true,
          false,
          false,
-         false,
+         0,
          {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic, c::credits}}, // slow links hold buffers
         {"half the latency of links and routers",
          {area::links, area::sync},
          false,
          true,
          false,
-         false,
+         0,
          {c::propagation, c::router, c::controller, c::sync}},
         {"buffers twice as large",
          {area::links, area::dma, area::nic},
          false,
          false,
          true,
-         false,
+         0,
          {c::credits, c::head_of_line}},
-        {"cores twice as fast", {area::core}, true, true, false, false, {c::firmware}},
-        {"DMA engines twice as fast", {area::dma}, true, true, false, false, {c::dma}},
-        {"memory twice as fast", {area::memory}, true, true, false, false, {c::memory}},
-        {"coprocessors twice as fast", {area::ccu}, true, true, false, false, {c::ccu}},
-        {"network cards with half the delays", {area::nic}, false, true, false, false, {c::nic}},
-        {"half the timeout of resends", {area::job}, false, false, false, true, {c::time_out}},
-        {"a switch with half the delays", {area::aggregation}, false, true, false, false, {c::aggregation}},
+        {"cores twice as fast", {area::core}, true, true, false, 0, {c::firmware}},
+        {"DMA engines twice as fast", {area::dma}, true, true, false, 0, {c::dma}},
+        {"memory twice as fast", {area::memory}, true, true, false, 0, {c::memory}},
+        {"coprocessors twice as fast", {area::ccu}, true, true, false, 0, {c::ccu}},
+        {"network cards with half the delays", {area::nic}, false, true, false, 0, {c::nic}},
+        {"half the timeout of resends", {area::job}, false, false, false, 50, {c::time_out}},
+        {"twice the timeout of resends", {area::job}, false, false, false, 200, {c::time_out}},
+        {"a switch with half the delays", {area::aggregation}, false, true, false, 0, {c::aggregation}},
     };
 }
 
@@ -175,7 +176,7 @@ std::string changed(const recipe& r, const found_key& k, std::vector<std::string
     const parsed_quantity now = parse_quantity(k.field->kind, *text);
     if (!now.ok || now.value == 0)
         return "";
-    if (r.timeouts) {
+    if (r.timeouts_percent != 0) {
         if (k.field->kind != quantity_kind::duration || k.field->name.find("timeout") == std::string::npos)
             return "";
     } else if (has_any(k.field->name, std::begin(k_no_speed), std::end(k_no_speed))) {
@@ -190,9 +191,9 @@ std::string changed(const recipe& r, const found_key& k, std::vector<std::string
         value = now.value * 2;
         break;
     case quantity_kind::duration:
-        if (!r.times && !r.timeouts)
+        if (!r.times && r.timeouts_percent == 0)
             return "";
-        value = now.value / 2;
+        value = r.timeouts_percent != 0 ? now.value * r.timeouts_percent / 100 : now.value / 2;
         break;
     case quantity_kind::data_size:
         if (!r.rooms || !has_any(k.field->name, std::begin(k_rooms), std::end(k_rooms)))

@@ -40,7 +40,7 @@ message_costs costs_of(const chip_config& chip)
     const double words = static_cast<double>(abi::k_descriptor_bytes) / 8;
     c.descriptor_us = through_bus_us + c.memory_us + words * static_cast<double>(chip.core.copy_per_8_bytes.value()) * cycle_us;
     c.wake_us = static_cast<double>(chip.core.irq_wake.value()) * cycle_us;
-    c.memory_bps = chip.hbm.rate.value();
+    c.memory_bps = static_cast<std::uint64_t>(static_cast<double>(chip.hbm.rate.value()) * (1 - chip.hbm.load));
     return c;
 }
 

@@ -24,6 +24,8 @@ using json = nlohmann::json;
 constexpr const char* k_not_there = "not there";
 /// Of the host and of how the program simulates, not of the machine.
 constexpr const char* k_host_stats[] = {"run.host_cpu_seconds", "run.kernel_activations"};
+/// Which links are among the first few changes with nothing; of a link that both name the figures are compared.
+constexpr const char* k_first_links = "busiest_link.";
 
 std::string text_of(const json& j)
 {
@@ -164,7 +166,7 @@ private:
         for (const auto& [name, x] : all_a) {
             const auto other = all_b.find(name);
             if (other == all_b.end())
-                out_.only_a.push_back(name);
+                add_only(out_.only_a, name);
             else if (x->unit != other->second->unit)
                 add_text(name + ": unit", x->unit, other->second->unit);
             else
@@ -172,7 +174,12 @@ private:
         }
         for (const auto& [name, y] : all_b)
             if (all_a.count(name) == 0)
-                out_.only_b.push_back(name);
+                add_only(out_.only_b, name);
+    }
+    static void add_only(std::vector<std::string>& to, const std::string& name)
+    {
+        if (name.rfind(k_first_links, 0) != 0)
+            to.push_back(name);
     }
 
     const stored_results &a_, &b_;
@@ -192,9 +199,13 @@ std::optional<std::map<std::string, sweep_point_folder>> points_of(const std::st
     std::error_code error;
     if (!fs::is_directory(folder + "/points", error))
         return std::nullopt;
+    // A sweep whose file was changed leaves the points that it does not have any more.
+    std::ifstream table(folder + "/sweep.csv", std::ios::binary);
+    const std::string listed(std::istreambuf_iterator<char>(table), {});
     std::map<std::string, sweep_point_folder> all;
     for (const auto& entry : fs::directory_iterator(folder + "/points", error)) {
-        if (!fs::is_regular_file(entry.path() / "point.json", error))
+        if (!fs::is_regular_file(entry.path() / "point.json", error) ||
+            (!listed.empty() && listed.find("points/" + entry.path().filename().string()) == std::string::npos))
             continue;
         std::ifstream in(entry.path() / "point.json", std::ios::binary);
         const std::string text(std::istreambuf_iterator<char>(in), {});

@@ -310,7 +310,8 @@ std::vector<std::string> switchml_machine::warnings() const
     return all;
 }
 
-/// "" when something was lost, damaged, repeated or held up: then packets that come twice are what the timer is for.
+/// "" when what was lost, damaged, repeated or held up explains the packets that come twice: they are what the timer is for.
+/// One packet that is lost makes every worker of its slot send again.
 std::string switchml_machine::vain_resends() const
 {
     std::uint64_t trouble = 0, again = 0, packets = 0;
@@ -330,11 +331,12 @@ std::string switchml_machine::vain_resends() const
         again += sw->duplicates_ignored.value() + sw->retransmissions.value();
         packets += sw->packets.value();
     }
-    if (trouble != 0 || again == 0)
+    if (again <= trouble * config_.ranks())
         return {};
-    return fmt::format("job.timeout = {}: {} of {} packets at the switch came again, though nothing was lost: answers "
-                       "take longer than the timeout; raise job.timeout.",
-                       to_string(config_.job.timeout), again, packets);
+    return fmt::format("job.timeout = {}: {} of {} packets at the switch came again, though {}: answers take longer than the "
+                       "timeout; raise job.timeout.",
+                       to_string(config_.job.timeout), again, packets,
+                       trouble == 0 ? "nothing was lost" : fmt::format("only {} were lost or held up", trouble));
 }
 
 std::string switchml_machine::waits() const

@@ -180,13 +180,18 @@ void trainium_config::check_buffers(std::vector<config_problem>& p) const
     const packet_format f = neuronlink.format();
     check_receive_buffer(chip.chip(), f, "chip", p);
     const std::uint64_t one = f.cells_of_one(f.max_payload_bytes) * f.cell_bytes();
-    const std::uint64_t trip = neuronlink.round_trip_ps(neuronlink.link_rate, neuronlink.propagation);
-    const std::uint64_t packet = neuronlink.packet_ps(neuronlink.link_rate);
-    const std::uint64_t needed = (trip + packet - 1) / packet * one;
-    if (neuronlink.buffer_per_vl.value() < needed)
-        p.push_back({severity::warning, "neuronlink.buffer_per_vl",
-                     fmt::format("is {}, below link_rate x round trip = {} (a credit is back after {}), so a link does not reach its rate.",
-                                 to_string(neuronlink.buffer_per_vl), rounded_text(data_size(needed)), rounded_text(duration(trip)))});
+    const auto check_rate = [&](const char* key, bandwidth rate, duration wire) {
+        const std::uint64_t trip = neuronlink.round_trip_ps(rate, wire), packet = neuronlink.packet_ps(rate);
+        const std::uint64_t needed = (trip + packet - 1) / packet * one;
+        if (neuronlink.buffer_per_vl.value() < needed)
+            p.push_back({severity::warning, "neuronlink.buffer_per_vl",
+                         fmt::format("is {}, below {} x round trip = {} (a credit is back after {}), so a VL does not reach that rate.",
+                                     to_string(neuronlink.buffer_per_vl), key, rounded_text(data_size(needed)),
+                                     rounded_text(duration(trip)))});
+    };
+    check_rate("link_rate", neuronlink.link_rate, neuronlink.propagation);
+    if (chip.ranks > 1)
+        check_rate("half_rate", neuronlink.half_rate, duration(0)); // no wire between the halves
 }
 
 namespace {
@@ -215,10 +220,16 @@ public:
         static constexpr const char* k_source = "AWS Neuron documentation, table of algorithms";
         constexpr std::uint64_t mb = 1'000'000, all = ~std::uint64_t{0};
         // Where groups are no hypercube, or do not have all ranks of a device, the next one below.
-        return {{abi::algorithm::device_mesh, 0, mb - 1, k_source},
-                {abi::algorithm::rdh, mb, 56 * mb, k_source},
-                {abi::algorithm::kangaring, mb, all, k_source},
-                {abi::algorithm::device_ring, mb, all, k_source}};
+        std::vector<published_range> ranges{{abi::algorithm::device_mesh, 0, mb - 1, k_source},
+                                            {abi::algorithm::rdh, mb, 56 * mb, k_source},
+                                            {abi::algorithm::kangaring, mb, all, k_source},
+                                            {abi::algorithm::device_ring, mb, all, k_source}};
+        // The table is of chips with four ranks. With two, primaries of all pairs send by one half of the chip, and Ring is faster.
+        if (config_.chip.ranks < 4) {
+            std::swap(ranges[2], ranges[3]);
+            ranges[2].source = "simulations of chips with two ranks";
+        }
+        return ranges;
     }
     std::string description() const override
     {

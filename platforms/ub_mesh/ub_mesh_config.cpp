@@ -174,9 +174,9 @@ bandwidth ub_mesh_config::links_rate() const
     if (mesh.rack == ub_rack_kind::full_mesh_2d)
         lanes = (mesh.npus - 1) * mesh.x_lanes + (mesh.boards - 1) * mesh.y_lanes +
                 (switched ? mesh.backplane_lanes : 0);
-    const std::uint64_t ports = 2 * ub.local_port_rate.value(); // a die each
-    return bandwidth(static_cast<std::uint64_t>(ub.payload_efficiency() *
-                                                static_cast<double>(std::min(ub.lane_rate.value() * lanes, ports))));
+    const double of_lanes = ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes);
+    const double of_ports = ub.payload_share() * static_cast<double>(2 * ub.local_port_rate.value()); // a die each
+    return bandwidth(static_cast<std::uint64_t>(std::min(of_lanes, of_ports)));
 }
 
 void ub_mesh_config::deepen_buffers()
@@ -428,6 +428,16 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
         rules.push_back({key, "without routing, whose tables have one path a pair", [](const config& c) { return c.run.routing.empty(); }});
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
+    rules.push_back({"npu.dma", "for algorithms that cores drive, and with host", [](const config& c) {
+                         return c.run.host || runs_any(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); });
+                     }});
+    rules.push_back({"ub.table_lookup", "with ub.source_routing: differing",
+                     [](const config& c) { return c.ub.source_routing == ub_source_routing::differing; }});
+    for (const char* key : {"ub.choice", "ub.spreading"})
+        rules.push_back({key, "where a pair has several paths", [](const config& c) {
+                             const bool one_path = c.ub.paths == ub_path_use::shortest && c.mesh.ranks() <= c.mesh.npus;
+                             return !one_path || !c.faults.links.empty();
+                         }});
     rules.push_back({"npu.hbm.load_block", "with npu.hbm.load", [](const config& c) { return c.npu.hbm.load > 0; }});
     rules.push_back(
         {"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});

@@ -418,9 +418,9 @@ void collective_host::explain_failure(const std::string& failed)
             why += who_waits();
         else
             why += fmt::format(
-                "\nNothing was blocked for good. Every single wait is bounded by firmware_timeout = {}; raise it "
-                "where links, memories or cores are this slow.",
-                to_string(config_.firmware_timeout));
+                "\n{} Every single wait is bounded by firmware_timeout = {}; raise it where links, memories or cores are this "
+                "slow.",
+                k_waits_too_short, to_string(config_.firmware_timeout));
     }
     note_failure(std::move(why));
 }

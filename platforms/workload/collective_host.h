@@ -53,6 +53,9 @@ protected:
 
 class collective_host final : public step_host, private mailbox_listener {
 public:
+    /// In the failure of a collective whose waits were only too short; what helps follows in the same line.
+    static constexpr const char* k_waits_too_short = "Nothing was blocked for good.";
+
     /// Failures, restarts, and results of finished groups of a failed collective go into `outcome`. `observer` and
     /// `places` may be nullptr. All outlive the host.
     collective_host(machine& m, const run_config& config, run_outcome& outcome, run_observer* observer,

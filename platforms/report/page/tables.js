@@ -88,7 +88,7 @@ weft.tables = (() => {
       headline.append(`A training step takes ${time(s.time_us)}: `, make("b", {}, `${percent(s.share)} waits for communication`), `, ${time(s.compute_us)} are compute.`);
     }
     const cards = [
-      ["results", String(all)], ["wrong elements", checked ? `${group(wrong)} in ${checked} checked` : "not checked"], ["exit reason", failed ? results.failure.split("\n")[0] : "completed"],
+      ["results", String(all)], ["wrong elements", checked ? `${group(wrong)} in ${checked} checked` : "not checked"], ["exit reason", failed ? (/interrupted/.test(results.failure.split("\n")[0]) ? "interrupted" : "failed") : "completed"],
       ["simulated time", time(results.simulated_time_ps / 1e6)], ["host time", `${digits(results.host_seconds)} s`], ["packet hops", group(results.packet_hops)], ["devices, directed links", `${group(activity.map.nodes)}, ${group(activity.map.wires)}`], ["digest", results.digest]];
     byId("cards").replaceChildren(...cards.map(([name, value]) => make("div", { class: "card" }, make("b", {}, value), make("span", {}, name))));
     const problems = byId("problems");

@@ -1,0 +1,127 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a user reads of one run in several places: shares stay shares, and advice does not sell chance.
+#include "testbenches/issues/program.h"
+
+#include "platforms/report/folder_lock.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+
+using namespace weft::testing;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+json results_of(const program_folder& folder, const std::string& out = "out/a") { return json::parse(folder.read(out + "/results.json")); }
+
+} // namespace
+
+TEST_CASE("views: ub.efficiency is of links and leaves the ports of a rank their rate")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: ub_mesh\nname: a\ndata: off\nmesh: {npus: 8, boards: 1, backplane: false}\nub: {local_port_rate: 50 GB/s, efficiency: 0.2}\n"
+                           "workload:\n  - {op: all_to_all, algorithms: [direct], sizes: [4 MiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet") == 0);
+    const json row = results_of(folder).at("results").at(0);
+    INFO(row.dump());
+    CHECK(row.at("bound_share") > 0.5);
+    CHECK(row.at("bound_share") <= 1.0);
+}
+
+TEST_CASE("views: a switch that answers later than the timeout is warned of and no link is busier than time")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: switchml\nname: a\ndata: off\nworkers: 4\nnetwork: {rate: 1 Gbps}\njob: {transport: udp, slots: 128, timeout: 1 ms}\n"
+                           "workload:\n  - {op: all_reduce, algorithms: [switchml], sizes: [1 MiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet") == 0);
+    CHECK_THAT(folder.read("stderr"), Contains("raise job.timeout"));
+    const json results = results_of(folder);
+    REQUIRE(results.at("links").size() >= 8);
+    for (const json& link : results.at("links")) {
+        INFO(link.dump());
+        CHECK(link.at("busy_share") <= 1.0);
+    }
+    REQUIRE(folder.weft("explain out/a") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("twice the timeout of resends"));
+}
+
+TEST_CASE("views: the busiest links are those that are busy longest")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: trainium\nname: a\ndata: off\nnode: {rows: 2, cols: 2}\n"
+                           "workload:\n  - {op: all_gather, algorithms: [rdh], sizes: [1 MiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet") == 0);
+    const json results = results_of(folder);
+    double most = 0;
+    for (const json& link : results.at("links"))
+        most = std::max(most, link.at("busy_share").get<double>());
+    double named = 0;
+    for (const json& stat : results.at("stats"))
+        if (const auto name = stat.at("name").get<std::string>();
+            name.rfind("busiest_link.", 0) == 0 && name.find(".utilisation") != std::string::npos)
+            named = std::max(named, stat.at("value").get<double>() / 100);
+    CHECK(named == Approx(most).epsilon(1e-6));
+}
+
+TEST_CASE("views: advice for a run with losses by chance says what chance alone does")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: switchml\nname: a\ndata: off\nworkers: 4\nnetwork: {cable: {impairments: {loss: 0.02}}}\n"
+                           "workload:\n  - {op: all_reduce, algorithms: [switchml], sizes: [256 KiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet") == 0);
+    REQUIRE(folder.weft("explain out/a --no-reruns --changes 'worker.nic.register_latency=19 ns' --json e.json") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("Chance alone moves this time by") && Contains("another draw of chance"));
+    const json changes = json::parse(folder.read("e.json")).at("changes");
+    REQUIRE(changes.size() == 3);
+    CHECK(changes.at(1).at("chance") == true);
+    CHECK(changes.at(1).at("time_ps") != changes.at(2).at("time_ps"));
+    // Without losses there is no chance.
+    REQUIRE(folder.weft("run a.yaml --quiet --set network.cable.impairments.loss=0") == 0);
+    REQUIRE(folder.weft("explain out/a --no-reruns --changes 'worker.nic.register_latency=19 ns'") == 0);
+    CHECK_THAT(folder.read("stdout"), !Contains("hance"));
+}
+
+TEST_CASE("views: keys of DMA engines and tables and paths that nothing uses are warned of")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: ub_mesh\nname: a\ndata: off\nmesh: {npus: 8, boards: 1, backplane: false}\n"
+                           "workload:\n  - {op: all_reduce, algorithms: [ccu], sizes: [64 KiB]}\n");
+    REQUIRE(folder.weft("check a.yaml --set npu.dma.read_ahead=1 --set 'ub.table_lookup=1 us' --set ub.paths=shortest --set ub.choice=adaptive") == 0);
+    for (const char* key : {"npu.dma", "ub.table_lookup", "ub.choice"})
+        CHECK_THAT(folder.read("stderr"), Contains(std::string("warning: ") + key + ": is set, but nothing uses it"));
+}
+
+TEST_CASE("views: tune leaves a folder alone that another one works in")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: tpu_v3\nname: a\nmesh: {rows: 2, cols: 2}\n");
+    std::filesystem::create_directories(folder / "t");
+    {
+        const weft::folder_lock held((folder / "t").string());
+        CHECK(folder.weft("tune a.yaml --sizes 4KiB --algorithms ring_1d --op all_reduce --out t --quiet") == 2);
+        CHECK_FALSE(folder.exists("t/tuning.yaml"));
+    }
+    CHECK(folder.weft("tune a.yaml --sizes 4KiB --algorithms ring_1d --op all_reduce --out t --quiet") == 0);
+}
+
+TEST_CASE("views: compare knows which points a sweep still has and which figures are only an order")
+{
+    program_folder folder;
+    const std::string machine = "platform: ub_mesh\nname: a\ndata: off\nmesh: {npus: 8, boards: 1, backplane: false}\n"
+                                "workload:\n  - {op: all_reduce, algorithms: [direct], sizes: [64 KiB]}\n";
+    folder.write("a.yaml", machine);
+    folder.write("one.yaml", "sweep: {platform: a.yaml}\ngrid: {ub.lane_rate: [28 Gbps, 53 Gbps]}\n");
+    folder.write("two.yaml", "sweep: {platform: a.yaml}\ngrid: {ub.lane_rate: [28 Gbps, 59 Gbps]}\n");
+    REQUIRE(folder.weft("sweep one.yaml --out both --quiet") == 0);
+    REQUIRE(folder.weft("sweep two.yaml --out both --quiet") == 0);
+    REQUIRE(folder.weft("sweep two.yaml --out fresh --quiet") == 0);
+    CHECK(folder.weft("compare both fresh") == 0);
+    REQUIRE(folder.weft("run a.yaml --quiet --out x") == 0);
+    REQUIRE(folder.weft("run a.yaml --quiet --out y --set 'cables.x=5.3 ns'") == 0);
+    CHECK(folder.weft("compare x y --tolerance 10%") == 0);
+    CHECK(folder.weft("compare x y --tolerance 0") == 1);
+}
