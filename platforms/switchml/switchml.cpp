@@ -310,7 +310,7 @@ std::vector<std::string> switchml_machine::warnings() const
     return all;
 }
 
-/// "" when what was lost, damaged, repeated or held up explains the packets that come twice: they are what the timer is for.
+/// "" when what was lost, damaged, repeated or held up explains the packets that come twice.
 /// One packet that is lost makes every worker of its slot send again.
 std::string switchml_machine::vain_resends() const
 {

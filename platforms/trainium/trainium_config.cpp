@@ -224,7 +224,8 @@ public:
                                             {abi::algorithm::rdh, mb, 56 * mb, k_source},
                                             {abi::algorithm::kangaring, mb, all, k_source},
                                             {abi::algorithm::device_ring, mb, all, k_source}};
-        // The table is of chips with four ranks. With two, primaries of all pairs send by one half of the chip, and Ring is faster.
+        // The table is of chips with four ranks. With two, primaries of all pairs send by one half of the chip:
+        // Ring is faster.
         if (config_.chip.ranks < 4) {
             std::swap(ranges[2], ranges[3]);
             ranges[2].source = "simulations of chips with two ranks";
