@@ -311,7 +311,7 @@ std::vector<std::string> switchml_machine::warnings() const
 }
 
 /// "" when what was lost, damaged, repeated or held up explains the packets that come twice.
-/// One packet that is lost makes every worker of its slot send again.
+/// One packet that is lost makes every worker of its slot send its message again.
 std::string switchml_machine::vain_resends() const
 {
     std::uint64_t trouble = 0, again = 0, packets = 0;
@@ -331,7 +331,8 @@ std::string switchml_machine::vain_resends() const
         again += sw->duplicates_ignored.value() + sw->retransmissions.value();
         packets += sw->packets.value();
     }
-    if (again <= trouble * config_.ranks())
+    const std::uint64_t of_message = config_.job.transport == abi::switchml::transport::rdma ? config_.job.packets_per_message : 1;
+    if (again <= trouble * config_.ranks() * of_message)
         return {};
     return fmt::format("job.timeout = {}: {} of {} packets at the switch came again, though {}: answers take longer than the "
                        "timeout; raise job.timeout.",
