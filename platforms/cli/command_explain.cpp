@@ -218,15 +218,17 @@ int explain(const explain_options& options)
         for (what_if& w : promising_changes(loaded.platform->resolved(), causes_of(all["critical_path"])))
             changes.push_back({std::move(w), false, false, {}});
     }
-    if (!changes.empty()) // of a run with losses by chance, each change is another draw as well
+    if (!changes.empty()) { // of a run with losses by chance, each change is another draw as well
+        const config_field resolved = c.machine().platform->resolved();
         for (const auto& [draw, words] : {std::pair(1, "no change, another draw of chance"), std::pair(2, "no change, a third draw")}) {
             tried_change same;
-            add_seeds(c.machine().platform->resolved(), "", draw, same.what.settings);
+            add_seeds(resolved, "", draw, same.what.settings);
             same.what.words = words;
             same.chance = true;
             if (!same.what.settings.empty())
                 changes.push_back(std::move(same));
         }
+    }
     if (!changes.empty()) {
         point_work reruns;
         reruns.count = changes.size();

@@ -15,8 +15,8 @@ namespace weft {
 /// Shares of the time of one collective, 0 to 1, each of the part of its kind that had most.
 struct case_shares {
     double core = 0;        ///< a core worked, or waited for its bus
-    /// A wire between a chip and the fabric carried something, or DMA engines started, or moved bytes at a rate of
-    /// their own.
+    /// A wire between a chip and the fabric carried something, or DMA engines moved bytes at a rate of their own, or
+    /// some queue started while no memory and no link was busy (at most the time that the busiest leaves).
     double dma = 0;
     double memory = 0;      ///< a memory moved bytes
     double link = 0;        ///< a link or cable carried something

@@ -216,6 +216,18 @@ TEST_CASE("what DMA engines take to start and to wake is time of the DMA")
     CHECK(told_shares(config).at("dma") < 0.2);
 }
 
+TEST_CASE("a DMA engine whose queues start while others move limits nothing")
+{
+    trainium_config config;
+    config.run.data = data_mode::off;
+    config.run.workload = {spec(abi::collective_op::all_reduce, {algorithm::device_ring}, {64 << 20})};
+    const json s = told_shares(config);
+    INFO(s);
+    CHECK(s.at("memory") > 0.9);
+    CHECK(s.at("limited_by") == "memory");
+    CHECK(s.at("dma") < 0.7); // what its wires carried; some queue starts nearly always
+}
+
 TEST_CASE("shares of a repeated case are those of all its runs")
 {
     ub_mesh_config config = ub_board(4);

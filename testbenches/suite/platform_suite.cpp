@@ -85,7 +85,7 @@ void check_refusal(const std::string& said, const std::string& algorithm)
 /// An entry of a workload with one collective, and its line in a file.
 struct entry {
     pair what;
-    std::string type, line;
+    std::string line;
 };
 
 /// A sample in a folder of its own, and the workload of everything that it can run.
@@ -156,8 +156,8 @@ private:
         std::vector<entry> made;
         for (const pair& p : pairs)
             for (const std::string& type : types)
-                made.push_back({p, type, "  - {op: " + p.op + ", algorithms: [" + p.algorithm + "], types: [" + type +
-                                             "], sizes: [" + quoted_sizes + "]}\n"});
+                made.push_back({p, "  - {op: " + p.op + ", algorithms: [" + p.algorithm + "], types: [" + type +
+                                       "], sizes: [" + quoted_sizes + "]}\n"});
         return made;
     }
     void write_workload(const std::string& file, const std::vector<entry>& used) const
