@@ -41,8 +41,9 @@ void print_predictions(const platform& p)
     if (!ranges.empty())
         fmt::print("\nRanges in {}; `algorithms: [auto]` takes the first that covers the size and that can run.\n\n", ranges.front().source);
     for (const published_range& r : ranges)
-        fmt::print("  {:<20} from {}{}\n", name_of(r.algorithm), rounded_text(data_size(r.from_bytes)),
-                   r.to_bytes == ~std::uint64_t{0} ? "" : " to " + rounded_text(data_size(r.to_bytes)));
+        fmt::print("  {:<20} from {}{}{}\n", name_of(r.algorithm), rounded_text(data_size(r.from_bytes)),
+                   r.to_bytes == ~std::uint64_t{0} ? "" : " to " + rounded_text(data_size(r.to_bytes)),
+                   r.source == std::string_view(ranges.front().source) ? "" : fmt::format(" ({})", r.source));
     fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes{}{}.\n\n",
                ranges.empty() ? "" : " where no range is given", p.run().tuning.empty() ? "" : fmt::format(" where {} does not have the case", p.run().tuning));
     for (unsigned op = 0; op < abi::k_collective_ops; ++op)

@@ -10,7 +10,9 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -104,11 +106,27 @@ TEST_CASE("trainium: auto follows the published ranges and what a group cannot r
           names{"device_mesh", "rdh", "rdh", "kangaring"});
     // Rows of 3 chips are no hypercube.
     CHECK(chosen("{op: all_gather, algorithms: [auto], sizes: [4 KiB, 4 MiB]}", "--set node.cols=3 --set node.rows=1") == names{"device_mesh", "kangaring"});
+    CHECK(chosen("{op: all_reduce, algorithms: [auto], sizes: [4000000 B, 4000004 B]}", "--set node.cols=3 --set node.rows=2") == names{"device_mesh", "kangaring"});
     CHECK(chosen("{op: all_reduce, algorithms: [auto], groups: [\"0,1,5\"], sizes: [4 KiB, 4 MiB]}") == names{"device_mesh", "device_ring"});
     CHECK(chosen("{op: all_to_all, algorithms: [auto], sizes: [4 KiB]}", "--set node.cols=2 --set node.rows=1") == names{"direct"});
     const program_folder folder;
     REQUIRE(folder.weft("list --bounds " + k_node.file()) == 0);
     CHECK_THAT(folder.read("stdout"), Contains("AWS Neuron documentation, table of algorithms") && Contains("rdh") && Contains("56"));
+}
+
+TEST_CASE("trainium: where rdh cannot run auto loses little to the best one", "[trainium]")
+{
+    const nlohmann::json results = exact("[{op: all_reduce, algorithms: [device_mesh, kangaring, auto], sizes: [1 MiB, 2 MiB, 8 MiB, 32 MiB]}]",
+                                         "--set data=off --set node.cols=2 --set node.rows=3");
+    std::map<std::uint64_t, std::vector<double>> times;
+    for (const auto& r : results.at("results"))
+        times[r.at("size_bytes").get<std::uint64_t>()].push_back(r.at("time_us").get<double>());
+    REQUIRE(times.size() == 4);
+    for (const auto& [size, us] : times) {
+        INFO(size << " B");
+        REQUIRE(us.size() == 3);
+        CHECK(us[2] <= 1.15 * std::min(us[0], us[1]));
+    }
 }
 
 TEST_CASE("trainium: what cannot run is refused in a sentence", "[trainium]")
