@@ -419,6 +419,9 @@ sweep_family ub_found()
     f.share = 1;
     const list slow_ports = both(k_ub_deep, {"ub.local_port_rate=150 GB/s"});
     const list pod = both(k_ub_deep, {"mesh.boards=4", "mesh.npus=4", "mesh.backplane=true", "mesh.rack_rows=2", "mesh.rack_link_lanes=16"});
+    const list in_step{"ub.buffers_cover_round_trip=false", "ub.paths=all", "ub.buffer_per_vl=64 KiB", "ub.npu_latency=4 ns", "cables.x=25 ns",
+                       "mesh.x_lanes=2", "ub.transmit_queue=4096", "npu.dma.receive_buffer=4 MiB", "npu.dma.read_ahead=1024",
+                       "ub.max_payload=256 B"};
     const list far{"mesh.x_lanes=1", "ub.paths=shortest", "cables.x=2500 ns"};
     const char* const chunk = "chunk: 4 MiB";
     f.axes = {{"what",
@@ -439,6 +442,9 @@ sweep_family ub_found()
                    value("cables of 2.5 us, x1", far, "all_gather", "ring_1d", {"11 MiB"}),
                    value("3 x 3 NPUs", both(k_ub_deep, {"mesh.boards=3", "mesh.npus=3", "mesh.backplane=false"}), "all_reduce", "ring_1d",
                          {"12 MiB", "30 MiB"}, chunk),
+                   value("packets in step", in_step, "all_reduce", "halving_doubling", {"16 MiB"}),
+                   value("packets in step, ring", both(in_step, {"faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\"}]"}),
+                         "reduce_scatter", "ring_1d", {"16 MiB"}),
                }}};
     return f;
 }

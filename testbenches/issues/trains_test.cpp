@@ -38,7 +38,10 @@ TEST_CASE("trains take the same time with data and without")
                                  "sizes: [16 MiB]}]'"},
         {"ub_mesh/board.yaml",
          "--set ub.buffer_per_vl='4480 KiB' --set ub.transmit_queue=16384 --set npu.dma.receive_buffer='4 MiB' --set npu.dma.read_ahead=2048 "
-         "--set workload='[{op: all_reduce, algorithms: [halving_doubling, ring_1d], sizes: [24 MiB]}]'"},
+         "--set workload='[{op: all_reduce, algorithms: [hierarchical], sizes: [48 MiB]}]'"},
+        {"ub_mesh/board.yaml",
+         "--set ub.paths=shortest --set ub.buffer_per_vl='4480 KiB' --set ub.transmit_queue=16384 --set npu.dma.receive_buffer='4 MiB' "
+         "--set npu.dma.read_ahead=2048 --set workload='[{op: all_reduce, algorithms: [halving_doubling, ring_1d], sizes: [24 MiB]}]'"},
         {"switchml/rack_4x10g.yaml", "--set network.lossless_buffer='256 KiB' --set workload='[{op: all_reduce, algorithms: [ring_1d, "
                                      "halving_doubling], sizes: [16 MiB]}]'"},
     };
