@@ -445,6 +445,10 @@ sweep_family ub_found()
                    value("packets in step", in_step, "all_reduce", "halving_doubling", {"16 MiB"}),
                    value("packets in step, ring", both(in_step, {"faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\"}]"}),
                          "reduce_scatter", "ring_1d", {"16 MiB"}),
+                   value("2 x 3 NPUs", {"mesh.boards=2", "mesh.npus=3", "mesh.backplane=false", "ub.buffer_per_vl=1 MiB", "ub.transmit_queue=1152"},
+                         "all_reduce", "hierarchical", {"16 MiB"}),
+                   value("4 x 2 NPUs", {"mesh.boards=4", "mesh.npus=2", "mesh.backplane=false", "ub.buffer_per_vl=1 MiB", "ub.transmit_queue=1152"},
+                         "all_reduce", "hierarchical", {"48 MiB"}),
                }}};
     return f;
 }

@@ -251,6 +251,9 @@ train_choice ub_mesh_config::trains() const
         ground.no_bound = fmt::format("ub.transmit_queue = {} for nine ports, {} each, is more than {} times the {} packets of a link's buffer: in "
                                       "such queues packets grow older than relays, whose place they then take",
                                       ub.transmit_queue, of_a_port, k_queue_to_buffer, shallowest);
+    else if (spread && mesh.npus > 1 && mesh.boards > 1 && paths_in(mesh.npus) != paths_in(mesh.boards) && paths == 1)
+        ground.no_bound = fmt::format("{} = 2, and packets are spread along the other dimension only: single packets of both fall into step",
+                                      mesh.npus == 2 ? "mesh.npus" : "mesh.boards");
     else if (spread && mesh.racks_per_pod() > 1 && !mesh.hrs)
         ground.no_bound = "mesh.hrs: false, where switches between racks choose the ways of packets that are spread";
     else if (run.host)

@@ -187,8 +187,11 @@ void collective_host::post(const abi::command& command, const rank_groups& group
             sc_core::wait(sc_time_from_ps(first_ps + after_ps - now_ps));
         const bool takes_part = groups.takes_part(c->rank()) || c->rank() >= groups.ranks();
         abi::command told = command;
-        if (!takes_part) // it answers at once
+        if (!takes_part) { // alone, it answers at once
             told.count = 0;
+            if (has_root(told.op))
+                told.root = 0;
+        }
         c->post(told);
     }
     last_start_ps_ = latest_ps;

@@ -59,6 +59,13 @@ TEST_CASE("groups: every collective is exact in rows and columns and blocks and 
     }
 }
 
+TEST_CASE("groups: ranks outside of a group with a root do not ask for that root", "[groups]")
+{
+    for (const char* op : {"broadcast", "reduce"})
+        for (const auto& [file, algorithms] : {std::pair("tpu_v3/mesh_4x4.yaml", "mesh_tree, auto"), {"ub_mesh/board_ccu.yaml", "mesh_tree, auto, ccu"}})
+            exact(file, fmt::format("[{{op: {}, algorithms: [{}], sizes: [64 KiB], groups: [\"2,5\"], root: 1}}]", op, algorithms));
+}
+
 TEST_CASE("groups: divisions that follow each other without a reset do not mix their messages", "[groups]")
 {
     // Ranks outside the groups are asked for nothing, not even for an algorithm that the whole mesh cannot run.
