@@ -378,8 +378,8 @@ sweep_family ub_corner()
     f.share = 1;
     const list one{"64 KiB", "8 MiB"};
     const char* const exact_buffers = "ub.buffers_cover_round_trip=false";
-    const list shallow{"ub.transmit_queue=256", "npu.dma.receive_buffer=1 MiB", "npu.dma.read_ahead=256"};
-    const list two_boards = both({"mesh.boards=2", "mesh.backplane=false"}, shallow);
+    const list shallow{"ub.transmit_queue=512", "npu.dma.receive_buffer=1 MiB", "npu.dma.read_ahead=512"};
+    const list three_boards = both({"mesh.boards=3", "mesh.npus=4", "mesh.backplane=false"}, shallow);
     const list narrow{"mesh.boards=2", "mesh.npus=2", "mesh.y_lanes=1", "mesh.backplane=false", "ub.paths=shortest",
                       "ub.buffer_per_vl=2 KiB", "cables.x=2 us", "npu.dma.receive_buffer=128 KiB"};
     const list large{"16 MiB"};
@@ -395,11 +395,11 @@ sweep_family ub_corner()
                          "all_reduce", "direct", one),
                    ub_failing_link("all_to_all", "direct", "12 us"),
                    value("long trains, all paths, all_reduce", k_ub_deep, "all_reduce", "direct", large),
-                   value("long trains, all paths, ring", k_ub_deep, "all_reduce", "ring_1d", {"32 MiB"}, "chunk: 4 MiB"),
+                   value("long trains, all paths, hierarchical", k_ub_deep, "all_reduce", "hierarchical", {"48 MiB"}, "chunk: 4 MiB"),
                    value("long trains, all paths, all_to_all", k_ub_deep, "all_to_all", "direct", large),
                    // Relays keep their precedence where both send trains.
-                   value("long trains in buffers of 64 KiB", shallow, "all_reduce", "halving_doubling", {"32 MiB"}),
-                   value("long trains, 2 boards without backplane", two_boards, "all_reduce", "hierarchical", {"32 MiB"}),
+                   value("long trains in buffers of 64 KiB", shallow, "all_reduce", "hierarchical", {"48 MiB"}, "chunk: 4 MiB"),
+                   value("long trains, 3 boards without backplane", three_boards, "all_reduce", "hierarchical", {"32 MiB"}, "chunk: 4 MiB"),
                    value("narrow Y links in small buffers", narrow, "all_reduce", "ring_1d", {"16 MiB"}),
                    value("lanes of 1 Gb/s", {"ub.lane_rate=1 Gbps", "ub.max_payload=4 KiB", "ub.paths=shortest", "ub.buffer_per_vl=64 MiB",
                                              "npu.dma.receive_buffer=64 MiB", "npu.dma.read_ahead=4096", "ub.transmit_queue=16384"},
