@@ -178,10 +178,10 @@ abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
 duration ipu_pod_config::hop_latency(std::uint32_t dimension) const
 {
     const bool over_gateways = pod.domains > 1 && dimension == 0;
-    return over_gateways ? duration(2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) +
-                                    4 * ipu_link.transit.value())
-                         : duration(ipu_link.latency.value() + 2 * ipu_link.transit.value() +
-                                    ipu_link.congested_exchange().value());
+    const std::uint64_t ways_ps =
+        over_gateways ? 2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) + 4 * ipu_link.transit.value()
+                      : ipu_link.latency.value() + 2 * ipu_link.transit.value();
+    return duration(ways_ps + ipu_link.congested_exchange().value());
 }
 
 train_choice ipu_pod_config::trains() const

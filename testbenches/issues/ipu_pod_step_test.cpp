@@ -270,3 +270,22 @@ TEST_CASE("ipu_pod: links on a board are no cables and those of a way are alike"
     CHECK_THAT(swapped("ipu: 2, controller: 1B, other_ipu: 3, other_controller: 0B", 2),
                Contains("wire the ladder wrongly"));
 }
+
+TEST_CASE("ipu_pod: predictions know what is waited for before gateways and all links of a rung", "[ipu_pod]")
+{
+    const auto near = [](const std::string& entry, const std::string& more, double within) {
+        const nlohmann::json r = k_pod16.exact("[" + entry + "]", k_no_data + more).at("results")[0];
+        INFO(entry << " " << more << " " << r.dump());
+        const double predicted = r.at("predicted_us").at(r.at("algorithm").get<std::string>());
+        CHECK(predicted == Approx(r.at("time_us").get<double>()).epsilon(within));
+    };
+    for (const char* mode : {"hybrid", "syncful", "syncless"})
+        for (const int domains : {2, 4, 16})
+            for (const char* entry : {"{op: all_gather, algorithms: [auto], sizes: [4 KiB]}",
+                                      "{op: all_reduce, algorithms: [auto], sizes: [8 KiB]}"})
+                near(entry, fmt::format("--set pod.machines=1 --set pod.domains={} --set gcl.exchange={}", domains, mode), 0.15);
+    near("{op: all_reduce, algorithms: [auto], sizes: [64 KiB]}", "--set pod.domains=8", 0.15);
+    for (const char* entry : {"{op: all_gather, algorithms: [auto], sizes: [64 MiB]}",
+                              "{op: all_reduce, algorithms: [auto], sizes: [64 MiB]}"})
+        near(entry, "--set pod.machines=1 --set pod.partition=2", 0.1);
+}
