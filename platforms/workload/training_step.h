@@ -136,7 +136,7 @@ struct step_input {
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<step_input>> key_rules();
     std::uint64_t preparation_ps(std::uint64_t samples) const; ///< by the host program; 0 unless data are real
-    std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< by the slower of `links` and `into_ranks`; 0 of synthetic data
+    std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< by the slower links; 0 of synthetic data
     /// Bit/s of all links from hosts.
     double links_bps() const { return static_cast<double>(link_rate.value()) * links; }
     /// Until `samples` have come: both go on at once.

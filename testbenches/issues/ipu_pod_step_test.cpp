@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -288,4 +289,47 @@ TEST_CASE("ipu_pod: predictions know what is waited for before gateways and all 
     for (const char* entry : {"{op: all_gather, algorithms: [auto], sizes: [64 MiB]}",
                               "{op: all_reduce, algorithms: [auto], sizes: [64 MiB]}"})
         near(entry, "--set pod.machines=1 --set pod.partition=2", 0.1);
+}
+
+TEST_CASE("ipu_pod: a refused algorithm names those that run here", "[ipu_pod]")
+{
+    const auto said = [](const std::string& by) {
+        const program_folder folder;
+        folder.weft(fmt::format("check {} --set 'workload=[{{op: all_reduce, algorithms: [{}], sizes: [1 MiB]}}]'",
+                                k_pod16.file(), by));
+        return text_of(folder.path() / "stderr");
+    };
+    const std::string refusal = said("mesh_tree"), begin = "here it runs by ";
+    INFO(refusal);
+    const std::size_t at = refusal.find(begin);
+    REQUIRE(at != std::string::npos);
+    std::string list = refusal.substr(at + begin.size());
+    list.resize(list.find('.'));
+    list.replace(list.find(" or "), 4, ", ");
+    while (!list.empty()) {
+        const std::size_t end = std::min(list.find(", "), list.size());
+        const std::string name = list.substr(0, end);
+        INFO(name);
+        if (name.find(' ') == std::string::npos) // else with a setting
+            CHECK(said(name).find("cannot run") == std::string::npos);
+        list.erase(0, end + 2);
+    }
+}
+
+TEST_CASE("ipu_pod: a sync between domains does not beat the way of a packet", "[ipu_pod]")
+{
+    const auto time = [](const char* mode) {
+        return k_pod16.time_us("[{op: all_reduce, algorithms: [auto], sizes: [8 KiB]}]",
+                               k_no_data + "--set pod.machines=1 --set pod.domains=2 --set gcl.exchange=" + mode);
+    };
+    CHECK(time("syncful") > time("hybrid")); // there and back in each exchange, against one notice
+}
+
+TEST_CASE("ipu_pod: explain tries links without congestion", "[ipu_pod]")
+{
+    const program_folder folder;
+    REQUIRE(folder.weft(k_pod16.command("[{op: all_reduce, algorithms: [auto], sizes: [64 KiB]}]", k_no_data)) == 0);
+    REQUIRE(folder.weft("explain out --quiet --jobs 1") == 0);
+    CHECK_THAT(text_of(folder.path() / "stdout"),
+               Contains("ipu_link.congestion=1") && Contains("what congestion of an exchange adds"));
 }
