@@ -107,13 +107,13 @@ struct gateway_config {
 
 struct ipu_sync_config {
     duration hop = duration(15'000);
-    duration gateway_hop = duration(1'500'000);
+    duration gateway_hop = duration(3'000'000);
     duration register_latency = duration(5'000);
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("hop", self.hop, "A Sync-Link between two IPUs, one way", quoted("15 ns, test model of PopLibs"), between(duration(1), duration(1'000'000'000)));
-        visit("gateway_hop", self.gateway_hop, "The same between two IPU-Link domains", assumed("as a GW-Link to its switch"), between(duration(1), duration(1'000'000'000)));
+        visit("gateway_hop", self.gateway_hop, "The same between two IPU-Link domains", assumed("as a GW-Link from gateway to gateway, which no sync can beat: Sync-Links follow the links, Scaling 7.9.1"), between(duration(1), duration(1'000'000'000)));
         visit("register_latency", self.register_latency, "One register access of the sync unit", assumed("nothing is published"), at_most(duration(1'000'000)));
     }
 };

@@ -71,6 +71,8 @@ struct ipu_shape {
     port_range controllers(std::uint32_t ipu, ipu_way way) const;
     /// The IPU to which a controller leads; none: it has no cable.
     std::optional<std::uint32_t> far_end(std::uint32_t ipu, std::uint32_t controller) const;
+    /// Whether a controller with a far end has it in the same IPU-Machine, where there is no cable to swap.
+    bool on_board(std::uint32_t ipu, std::uint32_t controller) const;
     std::string ipu_name(std::uint32_t ipu) const; ///< "ipu7", "d1.ipu7" in a cluster
 
     // Routers: IPUs, then gateways, then switches, by slot. One domain has neither gateway nor switch links to others.

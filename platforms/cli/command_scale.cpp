@@ -44,8 +44,10 @@ struct scale_point {
     scaled_machine machine;
     std::vector<std::string> smaller_spans; ///< settings: of exchanges in groups of more ranks than there are
     std::string problem;                    ///< why it has no figures; "": it has
-    double step = 0, compute = 0, update = 0, host = 0, host_link = 0, waits = 0, exchange = 0, all_reduce = 0,
-           sync = 0;
+    std::vector<std::string> warnings;      ///< that the file as it is does not get
+    double step = 0, compute = 0, streaming = 0, activations = 0, update = 0, host = 0, host_link = 0, waits = 0,
+           exchange = 0, all_reduce = 0, sync = 0;
+    double without_compute = 0; ///< the step, if compute took no time
     double inside = 0, over_gateways = 0; ///< of all_reduce
     double samples_per_second = 0, law_per_second = 0;
 };
@@ -58,6 +60,9 @@ std::string simulated(const scale_options& options, const std::string& text, con
     source.overrides.insert(source.overrides.end(), point.smaller_spans.begin(), point.smaller_spans.end());
     const loaded_platform loaded = read_platform_text(text, name, source);
     json j;
+    for (const problem& p : loaded.problems)
+        if (p.level == severity::warning && p.key_path.rfind("training_step", 0) == 0)
+            j["warnings"].push_back(p.key_path + ": " + p.message);
     if (!loaded.platform) {
         const problem* const error = loaded.first_error();
         j["problem"] = error == nullptr ? loaded.message() : error->key_path + ": " + error->message;
@@ -68,12 +73,16 @@ std::string simulated(const scale_options& options, const std::string& text, con
     const training_step_result& s = outcome.training_steps.at(0);
     const auto us = [](std::uint64_t ps) { return static_cast<double>(ps) / 1e6; };
     j["step"] = us(s.time_ps);
-    j["compute"] = us(s.compute_ps);
+    const training_step_config::slot_times slot = config.slot();
+    j["compute"] = us(slot.compute_ps * config.slots());
+    j["streaming"] = us(slot.streaming_ps * config.slots());
+    j["activations"] = us(slot.activations_ps * config.slots());
+    j["without_compute"] = us(time_without_compute_ps(config, s, m->replicas()));
     j["update"] = us(s.update_ps);
     j["host"] = us(config.input.preparation_ps(s.samples));
     j["host_link"] = us(config.input.transfer_ps(s.samples));
     j["waits"] = us(s.input_ps);
-    j["exchange"] = us(s.communication_ps - s.t_ar_ps());
+    j["exchange"] = us(s.communication_ps + s.update_ps - s.t_ar_ps());
     j["all_reduce"] = us(s.t_ar_ps() - s.update_ps);
     double waited = 0; // in syncs, of all ranks together
     for (const component* c : m->time().components())
@@ -94,13 +103,16 @@ void fill(scale_point& p, const isolated_result& r)
         return;
     }
     const json j = json::parse(r.text);
+    if (j.contains("warnings"))
+        p.warnings = j["warnings"].get<std::vector<std::string>>();
     if (j.contains("problem")) {
         p.problem = j["problem"].get<std::string>();
         return;
     }
     const auto get = [&](const char* key, double& value) { value = j.at(key).get<double>(); };
-    get("step", p.step), get("compute", p.compute), get("update", p.update), get("host", p.host),
-        get("host_link", p.host_link), get("waits", p.waits);
+    get("step", p.step), get("compute", p.compute), get("streaming", p.streaming);
+    get("activations", p.activations), get("without_compute", p.without_compute);
+    get("update", p.update), get("host", p.host), get("host_link", p.host_link), get("waits", p.waits);
     get("exchange", p.exchange), get("all_reduce", p.all_reduce), get("sync", p.sync);
     get("samples_per_second", p.samples_per_second), get("law_per_second", p.law_per_second);
 }
@@ -113,6 +125,8 @@ struct part {
 constexpr part k_parts[] = {{"host", &scale_point::host},
                             {"host link", &scale_point::host_link},
                             {"compute", &scale_point::compute},
+                            {"streaming", &scale_point::streaming},
+                            {"activations", &scale_point::activations},
                             {"update", &scale_point::update},
                             {"sync", &scale_point::sync},
                             {"exchange", &scale_point::exchange},
@@ -146,8 +160,8 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
     const auto share = [](double us, double of) { return 100 * us / of; };
     for (const part& p : k_parts) {
         // What begins later is followed from there.
-        const bool of_one = p.us == &scale_point::compute || p.us == &scale_point::update ||
-                            p.us == &scale_point::host || p.us == &scale_point::host_link;
+        const bool of_one = p.us != &scale_point::sync && p.us != &scale_point::exchange &&
+                            p.us != &scale_point::inside && p.us != &scale_point::over_gateways;
         const auto begins = std::find_if(points.begin(), points.end(), [&](const scale_point& at) {
             return at.*p.us > 0 && (of_one || at.replicas > 1);
         });
@@ -158,8 +172,7 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
                                    begins->replicas == first.replicas || growth_of == 1 ? "" : fmt::format(" since {} replicas", begins->replicas),
                                    share(last.*p.us, last.step), last.replicas));
     }
-    // While hosts are waited for, compute is hidden behind them: without it the step is as long.
-    const double besides = std::max(last.step - last.compute, last.waits > 0 ? std::max(last.host, last.host_link) : 0.0);
+    const double besides = last.without_compute;
     text.push_back(fmt::format("Amdahl             {:.1f} % of a step of {} replicas remain without compute: faster compute raises throughput at most {:.3g}-fold",
                                share(besides, last.step), last.replicas, besides > 0 ? last.step / besides : INFINITY));
     text.push_back(fmt::format("Efficiency         {:.1f} % of {:.4g} times the throughput of {} replica{}", 100 * last.samples_per_second / (ratio * first.samples_per_second), ratio,
@@ -172,11 +185,12 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
         text.push_back(fmt::format("Bound              {}: no more than {:.1f} samples/s with any number of replicas", who, last.samples_per_second * last.step / input));
     else {
         const double at = input > 0 ? std::exp2(std::ceil(std::log2(rest / input))) * last.replicas : 0;
-        const part* next = &k_parts[4];
+        const part* next = nullptr;
         for (const part& p : k_parts)
-            if (p.us != &scale_point::compute && p.us != &scale_point::host && p.us != &scale_point::host_link && p.us != &scale_point::sync && last.*p.us > last.*next->us)
+            if (p.us != &scale_point::compute && p.us != &scale_point::host && p.us != &scale_point::host_link &&
+                p.us != &scale_point::sync && (next == nullptr || last.*p.us > last.*next->us))
                 next = &p;
-        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas; of communication most is {}", who, at, next->name)
+        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas; of the rest beside compute most is {}", who, at, next->name)
                                  : fmt::format("Bounds next        {}: most of what is beside compute", next->name));
     }
     return text;
@@ -185,11 +199,13 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
 void print(const std::vector<scale_point>& points, const std::vector<std::string>& said)
 {
     std::vector<std::vector<std::string>> lines{{"replicas", "step(us)", "samples/s", "law", "efficiency(%)"}};
-    std::vector<part> parts; // that of an optimiser only where there is one
-    for (const part& p : k_parts)
-        if (p.us != &scale_point::update ||
-            std::any_of(points.begin(), points.end(), [](const scale_point& at) { return at.update > 0; }))
+    std::vector<part> parts; // those of sections of the file only where they take time
+    for (const part& p : k_parts) {
+        const bool of_section = p.us == &scale_point::update || p.us == &scale_point::streaming ||
+                                p.us == &scale_point::activations;
+        if (!of_section || std::any_of(points.begin(), points.end(), [&](const scale_point& at) { return at.*p.us > 0; }))
             parts.push_back(p);
+    }
     for (const part& p : parts)
         lines.front().push_back(fmt::format("{}(us)", p.name));
     for (const scale_point& p : points) {
@@ -226,6 +242,7 @@ json to_json(const std::vector<scale_point>& points, const std::vector<std::stri
         } else {
             one["step_us"] = p.step;
             one["waits_for_samples_us"] = p.waits;
+            one["without_compute_us"] = p.without_compute;
             one["samples_per_second"] = p.samples_per_second;
             one["law_samples_per_second"] = p.law_per_second;
             for (const part& what : k_parts)
@@ -311,6 +328,12 @@ int scale(const scale_options& options)
             points[nth(i)].problem = "interrupted before it ended";
     if (stop_requested())
         print_to_stderr("Interrupted: {} of {} steps have ended.\n", std::count(ran.begin(), ran.end(), true), points.size());
+    // What hosts lack only on more replicas.
+    for (const scale_point& p : points)
+        for (const std::string& warning : p.warnings)
+            if (std::none_of(loaded.problems.begin(), loaded.problems.end(),
+                             [&](const problem& known) { return known.key_path + ": " + known.message == warning; }))
+                print_to_stderr("warning: {} replicas: {}\n", p.replicas, warning);
     // What an all-reduce takes inside a domain is what it takes on the largest one alone.
     double alone = 0;
     bool whole = true;

@@ -16,14 +16,19 @@ namespace weft::cli {
 
 namespace {
 
-/// The least T_AR of a step in ps, by the bounds of its groups; none: not known for one of them.
+/// The least T_AR of a step in ps, by the bounds of its groups as they ran; none: not known for one of them.
 std::optional<double> least_t_ar_ps(const platform& p, const training_step_result& step)
 {
     auto ps = static_cast<double>(step.update_ps);
     for (const step_part& part : step.parts) {
         if (part.is_exchange)
             continue;
-        const auto bound = bound_on(p, part.what);
+        collective_case c = part.what;
+        if (!part.ran_in.empty())
+            c.groups = part.ran_in; // replicas of several ranks: one collective for each place in them
+        if (!c.groups.empty() && tables_told(p, c).size() < 2)
+            continue; // one replica sends nothing
+        const auto bound = bound_on(p, c);
         if (!bound)
             return std::nullopt;
         ps += bound->us * 1e6;

@@ -31,7 +31,7 @@ constexpr path_cause_row k_rows[k_path_causes] = {
     {"queueing: head of line", "queueing", "behind others in the same buffer"},
     {"serialisation", "serialisation",
      "bytes of the message on a wire, and of those before it from its sender"},
-    {"propagation", "propagation", "flight on wires"},
+    {"propagation", "propagation", "flight on wires, and what congestion of an exchange adds"},
     {"router", "propagation", "pipelines of routers"},
     {"controller", "queueing", "controllers between chip and fabric, their queues included"},
     {"CCU", "compute", "collective communication units: microcode, slices, sums",

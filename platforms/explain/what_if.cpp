@@ -115,6 +115,19 @@ void collect_lanes(const config_field& field, const std::string& path, std::vect
     }
 }
 
+/// Factors of latency under load that are more than once.
+void collect_congestion(const config_field& field, const std::string& path, std::vector<std::string>& settings)
+{
+    if (field.unused || !field.present)
+        return;
+    if (field.type == field_type::section)
+        for (const config_field& f : field.children)
+            collect_congestion(f, path.empty() ? f.name : path + "." + f.name, settings);
+    else if (const auto* const times = std::get_if<double>(&field.value);
+             times != nullptr && *times > 1 && field.name == "congestion")
+        settings.push_back(path + "=1");
+}
+
 bool is_legal(const field_limits& l, std::uint64_t value)
 {
     if (value < l.least || value > l.most || (l.multiple > 1 && value % l.multiple != 0) ||
@@ -281,6 +294,12 @@ std::vector<what_if> promising_changes(const config_field& config,
         if (w.share >= k_least_share && !w.settings.empty())
             changes.push_back(std::move(w));
     }
+    what_if quiet;
+    quiet.words = "links without congestion";
+    quiet.share = all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(path_cause::propagation)]) / all_ps : 0;
+    collect_congestion(config, "", quiet.settings);
+    if (quiet.share >= k_least_share && !quiet.settings.empty())
+        changes.push_back(std::move(quiet));
     std::stable_sort(changes.begin(), changes.end(),
                      [](const what_if& a, const what_if& b) { return a.share > b.share; });
     if (changes.size() > most)

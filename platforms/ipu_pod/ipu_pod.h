@@ -315,14 +315,17 @@ struct ipu_pod_config {
     /// "blocks of 1". "": all ranks run together.
     std::string replica_groups() const;
     /// That in every entry of the workload that names no groups; and what the library chooses where a file names no
-    /// algorithm.
+    /// algorithm; and the links that a training step has here.
     void complete();
+    bandwidth between_stages(const step_pipeline& pipeline) const; ///< IPU-Links between two stages
+    bandwidth host_links() const;                                  ///< of all IPUs that take samples
 
 private:
     /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.
     abi::platform_table table_of_collectives() const;
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
+    void check_step(const training_step_config& step, std::vector<config_problem>& problems) const;
     workload_ground ground() const;
     std::string refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };

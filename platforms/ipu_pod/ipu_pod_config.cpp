@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::uint32_t k_links_along = 2;  ///< of an IPU to the next one of its column
 constexpr std::uint32_t k_links_across = 6; ///< of a rung
+constexpr std::uint32_t k_pod_machines = 16; ///< of the largest Pod, a Pod64
 
 abi::ring_order order_of(ring_choice c)
 {
@@ -42,7 +43,17 @@ std::vector<key_rule<ipu_pod_config>> ipu_pod_config::key_rules()
     add_no_mesh_rules(rules);
     rules.push_back({"ipu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
     const auto several = [](const config& c) { return c.pod.domains > 1; };
-    for (const char* key : {"gateway.host_link_rate", "gateway.host_link_latency", "gateway.gw_link_rate", "gateway.gw_link_latency", "gateway.buffer"})
+    // Streaming Memory and samples come by the Host-Link, too.
+    rules.push_back({"gateway.host_link_rate",
+                     "with several domains, with training_step.streaming, and with samples from hosts",
+                     [](const config& c) {
+                         const auto& step = c.run.training_step;
+                         const bool streams = step && step->streaming && // at this rate, which may be filled in already
+                                              step->streaming->rate.value_or(c.gateway.host_link_rate) ==
+                                                  c.gateway.host_link_rate;
+                         return c.pod.domains > 1 || streams || (step && step->input.data != sample_source::synthetic);
+                     }});
+    for (const char* key : {"gateway.host_link_latency", "gateway.gw_link_rate", "gateway.gw_link_latency", "gateway.buffer"})
         rules.push_back({key, "with several domains", several});
     rules.push_back({"sync.gateway_hop", "with several domains, and gcl.exchange: syncful",
                      [](const config& c) { return c.pod.domains > 1 && c.gcl.exchange == abi::exchange_mode::syncful; }});
@@ -98,6 +109,27 @@ void ipu_pod_config::complete()
         for (collective_spec& spec : run.workload)
             if (spec.groups.empty())
                 spec.groups = {groups};
+    if (!run.training_step)
+        return;
+    training_step_config& step = *run.training_step;
+    if (step.pipeline && !step.pipeline->rate)
+        step.pipeline->rate = between_stages(*step.pipeline);
+    if (step.streaming && !step.streaming->rate)
+        step.streaming->rate = gateway.host_link_rate;
+    if (step.input.data != sample_source::synthetic)
+        step.input.into_ranks = host_links();
+}
+
+bandwidth ipu_pod_config::between_stages(const step_pipeline& pipeline) const
+{
+    return bandwidth(pipeline.fewest_links() * ipu_link.payload_rate().value());
+}
+
+bandwidth ipu_pod_config::host_links() const
+{
+    // Of a pipeline only the first stage takes samples.
+    const bool first_stages = run.training_step && run.training_step->pipeline;
+    return bandwidth((first_stages ? replicas() * pod.domains : ranks()) * gateway.host_link_rate.value());
 }
 
 abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
@@ -146,10 +178,10 @@ abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
 duration ipu_pod_config::hop_latency(std::uint32_t dimension) const
 {
     const bool over_gateways = pod.domains > 1 && dimension == 0;
-    return over_gateways ? duration(2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) +
-                                    4 * ipu_link.transit.value())
-                         : duration(ipu_link.latency.value() + 2 * ipu_link.transit.value() +
-                                    ipu_link.congested_exchange().value());
+    const std::uint64_t ways_ps =
+        over_gateways ? 2 * (gateway.host_link_latency.value() + gateway.gw_link_latency.value()) + 4 * ipu_link.transit.value()
+                      : ipu_link.latency.value() + 2 * ipu_link.transit.value();
+    return duration(ways_ps + ipu_link.congested_exchange().value());
 }
 
 train_choice ipu_pod_config::trains() const
@@ -187,7 +219,14 @@ std::string ipu_pod_config::refusal_of(const abi::platform_table& table, abi::co
     const char* why = "";
     if (firmware::supports(op, algo, table, transposed, &why))
         return {};
-    return fmt::format("{} by {} cannot run on {} IPUs: {}.", name_of(op), name_of(algo), ranks(), why);
+    // Of an algorithm that has no such operation the firmware lists what runs it on any machine.
+    abi::platform_table any_shape;
+    any_shape.ranks = 1;
+    const char* nowhere = "";
+    const std::string here =
+        firmware::supports(op, algo, any_shape, transposed, &nowhere) ? "" : what_runs(table, op);
+    return fmt::format("{} by {} cannot run on {} IPUs: {}.", name_of(op), name_of(algo), ranks(),
+                       here.empty() ? std::string(why) : fmt::format("{} is not made for it; here it runs by {}", name_of(algo), here));
 }
 
 workload_ground ipu_pod_config::ground() const
@@ -215,9 +254,14 @@ workload_ground ipu_pod_config::ground() const
 std::vector<config_problem> ipu_pod_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
-    if (!limit_problems(pod).empty() || !limit_problems(ipu).empty())
+    if (!limit_problems(pod).empty())
         return p;
-    const auto refuse = [&](std::string key, std::string text) { p.push_back({severity::error, std::move(key), std::move(text)}); };
+    bool shape_is_sound = true, all_is_sound = true; // machines alone, and replicas and rings on them
+    const auto refuse = [&](std::string key, std::string text) {
+        shape_is_sound = shape_is_sound && key != "pod.partition" && key != "pod.topology";
+        all_is_sound = false;
+        p.push_back({severity::error, std::move(key), std::move(text)});
+    };
     if (pod.replica_size > shape().domain_ipus())
         refuse("pod.replica_size", fmt::format("is {}, but a domain has {} IPUs.", pod.replica_size, shape().domain_ipus()));
     else if (replicas() * pod.domains < 2 && !(run.workload.empty() && run.training_step))
@@ -238,22 +282,27 @@ std::vector<config_problem> ipu_pod_config::validate() const
         refuse("gcl.ring_order", fmt::format("is serpent, but pod.topology is {}: serpents are cycles of a Barley twist only.", name_of(pod.topology)));
     if (gcl.ring_order != ring_choice::automatic && gcl.ring_order != ring_choice::serpent && pod.topology == ipu_topology::barley_twist)
         refuse("gcl.ring_order", fmt::format("is {}, but a Barley twist has serpents only; pod.topology: torus has this order.", name_of(gcl.ring_order)));
-    if (no_errors(p) && !replica_groups().empty())
+    if (shape_is_sound)
+        check_faults(p);
+    const bool links = no_errors(ipu_link.validate()), chips = no_errors(ipu.validate());
+    if (links && limit_problems(gateway).empty())
+        check_buffers(p);
+    if (chips)
+        check_stacks(ipu.chip(), ranks(), "IPUs", "ipu", p);
+    if (!all_is_sound)
+        return p;
+    if (!replica_groups().empty())
         for (std::size_t i = 0; i < run.workload.size(); ++i)
             if (const auto& groups = run.workload[i].groups; !groups.empty() && groups != std::vector{replica_groups()})
                 refuse(fmt::format("workload.{}.groups", i),
                        fmt::format("stand beside pod.replica_size = {}, which makes groups of its own; remove them, or set pod.replica_size to 1.", pod.replica_size));
-    if (!no_errors(p))
-        return p;
-    check_faults(p);
-    if (!no_errors(p) || !no_errors(ipu_link.validate()) || !no_errors(ipu.validate()) || !limit_problems(gateway).empty() || !limit_problems(sync).empty())
-        return p;
-    check_buffers(p);
-    check_stacks(ipu.chip(), ranks(), "IPUs", "ipu", p);
     ipu_pod_config whole = *this; // as it will run
     whole.complete();
     check_workload(whole.run, whole.ground(), p);
-    check_burst(run, trains(), p);
+    if (run.training_step && is_sound(*run.training_step))
+        check_step(*run.training_step, p);
+    if (links && chips && limit_problems(gateway).empty())
+        check_burst(run, trains(), p);
     const std::uint32_t lanes = pod.topology == ipu_topology::barley_twist ? 8 : 4; // of the rings with most of them
     if (ipu.dma.queues % k_links_along != 0 || ipu.dma.queues < lanes)
         p.push_back({severity::warning, "ipu.dma.queues",
@@ -304,7 +353,7 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
             refuse(key, fmt::format("names the link of faults.gw_links_down.{} again; a link fails once.", *first));
         if (s.domains == 1)
             refuse(key, "names a GW-Link, but pod.domains is 1: nothing goes over gateways.");
-        else if (exists(key, "domain", f.domain, s.domains) && exists(key, "slot", f.slot, s.machines))
+        else if (const bool domain = exists(key, "domain", f.domain, s.domains); exists(key, "slot", f.slot, s.machines) && domain)
             is_late(key, f.at);
     }
     for (std::size_t i = 0; i < faults.sync_cut.size(); ++i) {
@@ -321,7 +370,8 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         if (const auto first =
                 named_before(faults.late, i, [](const auto& a, const auto& b) { return a.replica == b.replica; }))
             refuse(key, fmt::format("names the replica of faults.late.{} again.", *first));
-        exists(key, "replica", faults.late[i].replica, s.ipus() / pod.replica_size);
+        if (pod.replica_size <= s.domain_ipus())
+            exists(key, "replica", faults.late[i].replica, s.ipus() / pod.replica_size);
         if (faults.late[i].by > run.firmware_timeout)
             p.push_back({severity::warning, key + ".by",
                          fmt::format("is {}, longer than firmware_timeout = {}: the others give up.",
@@ -335,9 +385,43 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         for (const auto& [number, port] : {std::pair{c.ipu, c.controller}, {c.other_ipu, c.other_controller}})
             if (!has_cable(number, port))
                 refuse(key, fmt::format("names {}.{}, which has no cable.", s.ipu_name(number), name_of(port)));
+            else if (s.on_board(number, static_cast<std::uint32_t>(port)))
+                refuse(key, fmt::format("names {}.{}, a link on the board of an IPU-Machine: only cables can be swapped.",
+                                        s.ipu_name(number), name_of(port)));
         if (c.ipu == c.other_ipu && c.controller == c.other_controller)
             refuse(key, "names one port twice.");
     }
+}
+
+/// What a training step says of links and hosts that this machine does not have.
+void ipu_pod_config::check_step(const training_step_config& step, std::vector<config_problem>& p) const
+{
+    const auto warn = [&](const char* key, std::string text) {
+        p.push_back({severity::warning, fmt::format("training_step.{}", key), std::move(text)});
+    };
+    if (step.pipeline && step.pipeline->rate && *step.pipeline->rate > between_stages(*step.pipeline))
+        warn("pipeline.rate", fmt::format("is {}, but the {} IPU-Links between two of {} stages carry {}.",
+                                          to_string(*step.pipeline->rate), step.pipeline->fewest_links(),
+                                          step.pipeline->stages, to_string(between_stages(*step.pipeline))));
+    if (step.streaming && step.streaming->rate && *step.streaming->rate > gateway.host_link_rate)
+        warn("streaming.rate", fmt::format("is {}, but gateway.host_link_rate is {}: it comes by the Host-Link.",
+                                           to_string(*step.streaming->rate), to_string(gateway.host_link_rate)));
+    const step_input& input = step.input;
+    if (input.data == sample_source::synthetic)
+        return;
+    if (input.links_bps() > static_cast<double>(host_links().value()))
+        warn("input.links", fmt::format("is {} of {}, but Host-Links take {} from them: what goes beyond brings nothing.",
+                                        input.links, to_string(input.link_rate), to_string(host_links())));
+    const std::uint32_t pods = (pod.machines * pod.domains + k_pod_machines - 1) / k_pod_machines;
+    const auto too_few = [&](const char* key, std::uint32_t value, const char* what) {
+        if (value < pods)
+            warn(key, fmt::format("is {}, but {} IPU-Machines are {} Pods, and each has a host at least (Scaling 7.5): "
+                                  "write {} {} or more.",
+                                  value, pod.machines * pod.domains, pods, pods, what));
+    };
+    too_few("input.links", input.links, "links");
+    if (input.data == sample_source::real)
+        too_few("input.instances", input.instances, "instances");
 }
 
 /// A buffer that does not cover the round trip of its link throttles it: allowed, but said.
@@ -381,7 +465,7 @@ public:
             add_problem(document, problems, "faults.swapped_cables", fmt::format("wire the ladder wrongly: {}.", wrong[i]));
         if (wrong.empty() && !config_.faults.swapped_cables.empty())
             problems.push_back({severity::warning, document.position_of("faults.swapped_cables"), "faults.swapped_cables",
-                                "exchange ends of one cable, or undo each other: the wiring is right."});
+                                "exchange links of one way, or undo each other: every link leads to the IPU that it should."});
         if (!config_.run.routing.empty() || !wrong.empty())
             return;
         const auto& down = config_.faults.links_down;
@@ -461,10 +545,13 @@ firmware_bench_machine bench_pod(std::uint32_t rows, std::uint32_t cols, std::ui
 }
 constexpr firmware_bench_source k_firmware_bench = {2, 2, bench_pod};
 
-/// From a part of an IPU-Machine to as many Pod64 as it takes.
+/// From a part of an IPU-Machine up. A file with several domains has domains of that size, one with a single domain up
+/// to a Pod64, the largest.
 scaled_machine scaled_pod(const platform& like, std::uint32_t replicas)
 {
-    const std::uint32_t size = like.rank_table(0).replica_ranks, ipus = replicas * size, largest = 16 * k_machine_ipus;
+    const abi::platform_table of_file = like.rank_table(0);
+    const std::uint32_t size = of_file.replica_ranks, ipus = replicas * size,
+                        largest = of_file.domain_ranks != 0 ? of_file.domain_ranks : k_pod_machines * k_machine_ipus;
     if ((replicas & (replicas - 1)) != 0 || ipus > 16 * largest || size > largest)
         return {};
     const std::uint32_t in_domain = std::min(ipus, largest), machines = std::max(1u, in_domain / k_machine_ipus);

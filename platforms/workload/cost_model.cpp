@@ -303,36 +303,46 @@ private:
             return std::nullopt;
         const std::uint32_t rungs = t_.dims[outer];
         const bool closes = t_.kind[outer] == dimension_kind::ring;
-        const double way = bytes_per_us(t_.rate_mbps[outer]) / (t_.kind[outer] == dimension_kind::full ? 1 : 2);
+        // Two IPUs of a rung have all of its links for themselves, others the links of a way.
+        const bool one_rung = t_.ranks == 2 && t_.rung_links != 0 && rungs == 1 && t_.dim_count > outer + 1;
+        const double links = one_rung ? t_.rung_links : t_.parallel_links;
+        const double way = one_rung ? bytes_per_us(t_.rate_mbps[outer + 1])
+                                    : bytes_per_us(t_.rate_mbps[outer]) / (t_.kind[outer] == dimension_kind::full ? 1 : 2);
         abi::command command;
         command.op = c_.op;
         command.algo = c_.algo;
         command.root = c_.gathers_by ? firmware::told_gather(*c_.gathers_by) : 0;
         double us = start() + instructions(costs::k_replica_plan + costs::k_drain);
-        // A step waits for syncs, or its first for the readiness of a neighbour.
+        // A step waits for syncs, or the first of all for the readiness of its neighbours: a notice on each ring.
         const double fragment = bytes_ / replicas, hop_us = m_.hop_us[outer];
-        const auto inside = [&](abi::algorithm method) {
+        const auto readiness = [&](bool first, double sync_us, double rings, double hops_us) {
+            return first && sync_us == 0 ? latency(hops_us) + rings * instructions(costs::k_notify) : 0;
+        };
+        const auto inside = [&](abi::algorithm method, bool first) {
             if (replicas < 2)
                 return;
             const firmware::replica_rings rings(method, firmware::order_of_phase(t_.order, replicas, false), replicas,
                                                 0);
             const ladder_load load = load_of(method, replicas, rungs, closes);
+            const double hops_us = m_.once_us + load.hops * (hop_us - m_.once_us);
+            us += readiness(first, m_.sync_us, rings.count, hops_us);
             us +=
-                phase_in_lockstep(rings.steps, rings.exchanges, load.fragments * fragment / way,
-                                  m_.once_us + load.hops * (hop_us - m_.once_us), m_.sync_us,
-                                  rings.count * t_.parallel_links * chunks(fragment / rings.count / t_.parallel_links));
+                phase_in_lockstep(rings.steps, rings.exchanges, load.fragments * fragment / way, hops_us, m_.sync_us,
+                                  rings.count * links * chunks(fragment / rings.count / links));
         };
-        const auto over_gateways = [&] {
+        const auto over_gateways = [&](bool first) {
             if (domains < 2)
                 return;
+            us += readiness(first, m_.gateway_sync_us, 2, m_.hop_us[0]);
             const double bytes = fragment / domains / 2; // each way
             us += phase_in_lockstep(domains - 1, domains - 1, 2 * bytes / bytes_per_us(t_.rate_mbps[0]), m_.hop_us[0],
                                     m_.gateway_sync_us, 2 * t_.parallel_links);
         };
-        if (c_.op != abi::collective_op::all_gather)
-            inside(c_.algo), over_gateways();
+        const bool gathers_alone = c_.op == abi::collective_op::all_gather; // else all are known to have entered
+        if (!gathers_alone)
+            inside(c_.algo, true), over_gateways(true);
         if (c_.op != abi::collective_op::reduce_scatter)
-            over_gateways(), inside(firmware::gather_method(command));
+            over_gateways(gathers_alone), inside(firmware::gather_method(command), gathers_alone);
         return us;
     }
 

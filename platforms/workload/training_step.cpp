@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <utility>
 
 namespace weft {
 
@@ -105,7 +107,8 @@ std::uint64_t step_input::transfer_ps(std::uint64_t samples) const
     if (data == sample_source::synthetic)
         return 0;
     const double bits = static_cast<double>(samples) * static_cast<double>(sample.value()) * 8;
-    return static_cast<std::uint64_t>(std::llround(bits * 1e12 / (static_cast<double>(link_rate.value()) * links)));
+    const double taken_bps = into_ranks ? static_cast<double>(into_ranks->value()) : links_bps();
+    return static_cast<std::uint64_t>(std::llround(bits * 1e12 / std::min(links_bps(), taken_bps)));
 }
 
 std::vector<config_problem> step_pipeline::validate() const
@@ -137,6 +140,9 @@ std::vector<key_rule<step_streaming>> step_streaming::key_rules()
 }
 
 namespace {
+// Of links of an IPU-Pod, until the machine is known, which has its own: one IPU-Link, a Host-Link.
+constexpr std::uint64_t k_ipu_link_bps = 108'800'000'000, k_host_link_bps = 256'000'000'000;
+
 std::uint64_t time_of(data_size bytes, bandwidth rate)
 {
     return static_cast<std::uint64_t>(
@@ -144,25 +150,47 @@ std::uint64_t time_of(data_size bytes, bandwidth rate)
 }
 } // namespace
 
-std::uint64_t step_streaming::transfer_ps() const { return time_of(bytes, rate); }
+std::uint64_t step_pipeline::transfer_ps() const
+{
+    return time_of(activations, rate.value_or(bandwidth(fewest_links() * k_ipu_link_bps)));
+}
+
+std::uint64_t step_streaming::transfer_ps() const
+{
+    return time_of(bytes, rate.value_or(bandwidth(k_host_link_bps)));
+}
+
+std::uint64_t step_streaming::on_tiles_ps(std::uint64_t compute_ps) const
+{
+    return io_tiles == 0 ? compute_ps
+                         : static_cast<std::uint64_t>(
+                               std::llround(static_cast<double>(compute_ps) * tiles / (tiles - io_tiles)));
+}
 
 std::uint64_t step_streaming::slot_ps(std::uint64_t compute_ps) const
 {
-    if (io_tiles == 0)
-        return compute_ps + transfer_ps();
-    const auto on_fewer =
-        static_cast<std::uint64_t>(std::llround(static_cast<double>(compute_ps) * tiles / (tiles - io_tiles)));
-    return std::max(on_fewer, transfer_ps());
+    return io_tiles == 0 ? compute_ps + transfer_ps() : std::max(on_tiles_ps(compute_ps), transfer_ps());
+}
+
+training_step_config::slot_times training_step_config::slot() const
+{
+    slot_times t;
+    t.compute_ps = pipeline ? fraction_of(compute, pipeline->largest_stage.value_or(1.0 / pipeline->stages))
+                            : compute.value();
+    if (streaming) {
+        const std::uint64_t whole_ps = streaming->slot_ps(t.compute_ps);
+        t.compute_ps = streaming->on_tiles_ps(t.compute_ps);
+        t.streaming_ps = whole_ps - t.compute_ps;
+    }
+    if (pipeline)
+        t.activations_ps = pipeline->transfer_ps();
+    return t;
 }
 
 std::uint64_t training_step_config::slot_ps() const
 {
-    std::uint64_t ps = compute.value();
-    if (pipeline)
-        ps = fraction_of(compute, pipeline->largest_stage.value_or(1.0 / pipeline->stages));
-    if (streaming)
-        ps = streaming->slot_ps(ps);
-    return ps + (pipeline ? time_of(pipeline->activations, pipeline->rate) : 0);
+    const slot_times t = slot();
+    return t.compute_ps + t.streaming_ps + t.activations_ps;
 }
 
 std::string training_step_config::text() const
@@ -211,6 +239,11 @@ std::vector<config_problem> training_step_config::validate() const
                          "holds \"{}\" back, which is ready after {} of a step: it is summed with a group that is ready after {}.",
                          groups[i].name, rounded_text(duration(own_ps)), rounded_text(duration(merged_ps)))});
         }
+    if (merge_up_to && groups.size() > 1 && p.all.empty() && summed().size() == groups.size())
+        p.all.push_back({severity::warning, "merge_up_to",
+                         fmt::format("is {} and merges nothing: no two groups that follow each other have one type and "
+                                     "that size together.",
+                                     to_string(*merge_up_to))});
     std::uint64_t largest_element = 2;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(groups[i].type));
@@ -534,6 +567,7 @@ private:
         case_result r;
         if (!host_.run_collective(p.what, config_.chunk.value(), offsets_[part], next_seed_++, r))
             return false;
+        p.ran_in = r.what.groups;
         if (p.calls++ == 0) {
             p.ready_ps = ready_ps;
             p.start_ps = result_.time_ps;
@@ -567,6 +601,55 @@ private:
 };
 
 } // namespace
+
+namespace {
+
+/// A machine on which each collective takes what it took in a step before, and nothing is simulated.
+class replayed_host final : public step_host {
+public:
+    replayed_host(const training_step_result& before, std::uint32_t replicas) : replicas_(replicas)
+    {
+        // As step_run lays buffers out: the weights of a group have the place of its gradients.
+        std::uint64_t offset = 0, of_weights = 0;
+        for (const step_part& p : before.parts) {
+            const bool gathers = p.what.op == abi::collective_op::all_gather;
+            std::uint64_t& at = gathers ? of_weights : offset;
+            took_ps_[{at, gathers}] = p.calls == 0 ? 0 : p.time_ps / p.calls;
+            at += aligned(p.what.size_bytes);
+        }
+    }
+    bool run_collective(const collective_case& c, std::uint64_t, std::uint64_t buffer_offset, std::uint64_t,
+                        case_result& result) override
+    {
+        result.what = c;
+        result.time_ps = took_ps_.at({buffer_offset, c.op == abi::collective_op::all_gather});
+        return true;
+    }
+    bool compute(std::uint64_t) override { return true; }
+    std::uint32_t replicas() const override { return replicas_; }
+
+private:
+    std::uint32_t replicas_;
+    std::map<std::pair<std::uint64_t, bool>, std::uint64_t> took_ps_; ///< by buffer, and whether weights are gathered
+};
+
+} // namespace
+
+std::uint64_t time_without_compute_ps(training_step_config config, const training_step_result& step,
+                                      std::uint32_t replicas)
+{
+    for (gradient_group& g : config.groups)
+        if (g.ready_at) { // the same share of what is left
+            g.ready = static_cast<double>(g.ready_at->value()) / static_cast<double>(config.compute.value());
+            g.ready_at.reset();
+        }
+    config.compute = duration(0);
+    replayed_host host(step, replicas);
+    training_step_result without;
+    std::string part;
+    run_training_step(config, host, 0, without, part);
+    return without.time_ps;
+}
 
 bool run_training_step(const training_step_config& config, step_host& host, std::uint64_t first_input_seed,
                        training_step_result& result, std::string& part)

@@ -119,6 +119,7 @@ struct step_input {
     std::uint32_t instances = 1;
     std::uint32_t numa_nodes = 0;
     bool prefetch = true;
+    std::optional<bandwidth> into_ranks; ///< what all ranks take together; not a key: made when the machine is known
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -135,7 +136,9 @@ struct step_input {
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<step_input>> key_rules();
     std::uint64_t preparation_ps(std::uint64_t samples) const; ///< by the host program; 0 unless data are real
-    std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< over the links from hosts; 0 of synthetic data
+    std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< by the slower links; 0 of synthetic data
+    /// Bit/s of all links from hosts.
+    double links_bps() const { return static_cast<double>(link_rate.value()) * links; }
     /// Until `samples` have come: both go on at once.
     std::uint64_t time_ps(std::uint64_t samples) const { return std::max(preparation_ps(samples), transfer_ps(samples)); }
 };
@@ -162,12 +165,13 @@ struct step_pipeline {
     std::uint32_t stages = 2;
     std::optional<double> largest_stage;
     data_size activations = data_size(0);
-    bandwidth rate = bandwidth(652'800'000'000);
+    std::optional<bandwidth> rate;
 
     static step_pipeline example()
     {
         step_pipeline c;
         c.largest_stage = 0.5;
+        c.rate = bandwidth(652'800'000'000);
         return c;
     }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
@@ -181,31 +185,37 @@ struct step_pipeline {
             "activations", self.activations,
             "Bytes of a micro batch from one stage to the next; as many gradients come back at the same time. Compute waits for them",
             k_user_choice, at_most(k_largest_size));
-        visit("rate", self.rate, "From a stage to the next one, each way",
-              derived("81.6 GB/s: six IPU-Links across a rung, 0.85 of 128 Gbit/s each (quoted)"),
-              between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
+        visit("rate", self.rate,
+              "From a stage to the next one, each way; left out: that of the IPU-Links between two stages, six across a rung for two stages, two along the ladder for more",
+              k_user_choice, between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<step_pipeline>> key_rules();
+    std::uint32_t fewest_links() const { return stages > 2 ? 2 : 6; } ///< IPU-Links between two stages
+    std::uint64_t transfer_ps() const;
 };
 
 /// What does not stay on the chip: it comes from Streaming Memory and goes back there (Scaling, section 7.3).
 struct step_streaming {
     data_size bytes = data_size(0);
-    bandwidth rate = bandwidth(256'000'000'000);
+    std::optional<bandwidth> rate;
     std::uint32_t io_tiles = 0;
     std::uint32_t tiles = 1472;
 
+    static step_streaming example()
+    {
+        step_streaming c;
+        c.rate = bandwidth(256'000'000'000);
+        return c;
+    }
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("bytes", self.bytes,
               "Between Streaming Memory and one rank in a micro batch, in the direction with more of them",
               k_user_choice, at_most(k_largest_size));
         visit(
-            "rate", self.rate, "Of a rank, each way",
-            quoted(
-                "32 GB/s: the Host-Link of an IPU to its gateway, 64 GB/s in both directions, Graphcore documentation"),
-            between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
+            "rate", self.rate, "Of a rank, each way; left out: that of the Host-Link of an IPU, gateway.host_link_rate",
+            k_user_choice, between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
         visit("io_tiles", self.io_tiles,
               "Tiles that only move data, so that it comes while the others compute; 0: compute waits for it",
               k_user_choice);
@@ -217,6 +227,8 @@ struct step_streaming {
     std::uint64_t transfer_ps() const;
     /// Of a micro batch that computes `compute_ps` on all tiles.
     std::uint64_t slot_ps(std::uint64_t compute_ps) const;
+    /// The part of it in which tiles compute, which are fewer beside `io_tiles`.
+    std::uint64_t on_tiles_ps(std::uint64_t compute_ps) const;
 };
 
 struct training_step_config {
@@ -298,6 +310,11 @@ struct training_step_config {
     std::vector<gradient_group> summed() const;
     abi::algorithm by() const { return algorithm.value_or(abi::algorithm::ring_1d); }
     bool sharded() const { return optimiser && optimiser->sharded; }
+    /// What a slot is made of. `streaming`: only what compute waits for.
+    struct slot_times {
+        std::uint64_t compute_ps = 0, streaming_ps = 0, activations_ps = 0;
+    };
+    slot_times slot() const;
     /// A micro batch, as long as nothing is exchanged: of the longest stage, with what comes from Streaming Memory.
     std::uint64_t slot_ps() const;
     std::uint64_t slots() const
@@ -347,6 +364,7 @@ struct case_result {
 struct step_part {
     std::string name;
     collective_case what;
+    std::vector<std::string> ran_in = {}; ///< process groups that the machine made of it: collective_case::groups
     bool is_exchange = false;
     std::uint32_t calls = 0;
     std::uint64_t ready_ps = 0; ///< of the first call, since the start of the step: it could have begun
@@ -394,6 +412,10 @@ public:
 protected:
     ~step_host() = default;
 };
+
+/// What the step would take with collectives as long as they were in `step` and no time of compute.
+std::uint64_t time_without_compute_ps(training_step_config config, const training_step_result& step,
+                                      std::uint32_t replicas);
 
 /// Runs one step. `first_input_seed` + i makes the inputs of the i-th collective. False when a call of the host failed:
 /// `part` is then the name of the group or exchange.

@@ -410,9 +410,9 @@ TEST_CASE("ipu_pod: a step with shards and pipelines and Streaming Memory takes 
     CHECK_THAT(text_of(folder.path() / "stdout"), Contains("16 micro batches in 17 slots of a pipeline of 2 stages"));
     // Streaming Memory: beside compute on fewer tiles, or compute waits.
     CHECK(step("streaming_pod16.yaml", "").at("compute_us").get<double>() ==
-          Approx(10 * 9710.0 * 1472 / 1408).epsilon(1e-6));
+          Approx(10 * 10270.0 * 1472 / 1408).epsilon(1e-6));
     CHECK(step("streaming_pod16.yaml", "--set training_step.streaming.io_tiles=0").at("compute_us").get<double>() ==
-          Approx(10 * (9710 + 3000)).epsilon(1e-6));
+          Approx(10 * (10270 + 3000)).epsilon(1e-6));
     CHECK(step("streaming_pod16.yaml", "--set 'training_step.streaming.bytes=640 MB'").at("compute_us").get<double>() ==
           Approx(10 * 20'000).epsilon(1e-6));
     // Hosts: 18,000 samples a second of two instances; generated ones come as fast as the link, synthetic ones cost nothing.
