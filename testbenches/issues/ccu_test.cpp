@@ -237,6 +237,20 @@ TEST_CASE("ccu: check says when the programs of a collective do not fit into a u
     CHECK_THAT(said("32768"), !Contains("npu.ccu.instructions"));
 }
 
+TEST_CASE("ccu: a reduce takes no longer by more loop engines")
+{
+    // Sums on their way to the root would wait behind what all engines read there.
+    const auto us = [](const char* size, const char* engines) {
+        return k_board.time_us(fmt::format("[{{op: reduce, algorithms: [ccu], sizes: [{}]}}]", size),
+                               fmt::format("--set data=off --set npu.ccu.loop_engines={}", engines));
+    };
+    for (const char* size : {"4 MiB", "8 MiB", "16 MiB", "64 MiB"}) {
+        INFO(size);
+        CHECK(us(size, "128") < 1.03 * us(size, "33"));
+        CHECK(us(size, "128") < 1.01 * us(size, "65"));
+    }
+}
+
 TEST_CASE("ccu: shards that are longer by an element cost no time of their own")
 {
     const auto us = [](const char* op, const char* size) {
