@@ -274,6 +274,20 @@ bool ub_mesh_config::has_bit_errors() const
            });
 }
 
+/// "" where more channels would not help.
+std::string ub_mesh_config::too_few_channels(abi::collective_op op, abi::algorithm algo, bool transposed) const
+{
+    abi::platform_table table = rank_table(0);
+    table.ccu_channels = firmware::k_ccu_channels;
+    const char* reason = "";
+    if (!firmware::supports(op, algo, table, transposed, &reason))
+        return "";
+    const std::uint32_t needed = firmware::ccu_channels_of(op, algo, table), along_lines = firmware::ccu_channels_of(op, abi::algorithm::ccu_axes, table);
+    return fmt::format("it needs {} channel{}, one to each other NPU{}, but npu.ccu.channels is {}; write {} or more{}", needed, needed == 1 ? "" : "s",
+                       algo == abi::algorithm::ccu_axes ? " of the own lines" : "", npu.ccu.channels, needed,
+                       along_lines < needed ? fmt::format(" (ccu_axes needs {})", along_lines) : "");
+}
+
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* reason = "";
@@ -282,7 +296,8 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
     if (!firmware::supports(op, algo, rank_table(0), transposed, &reason)) {
         const std::string where =
             ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
-        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, reason);
+        const std::string channels = abi::is_in(abi::k_by_ccu, algo) ? too_few_channels(op, algo, transposed) : "";
+        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, channels.empty() ? reason : channels);
     }
     if (ranks() == mesh.ranks() || failed_from_the_start(faults))
         return {};

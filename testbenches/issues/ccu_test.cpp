@@ -192,7 +192,10 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
         return text_of(folder.path() / "stderr");
     };
     CHECK_THAT(refused("--set npu.ccu.presence=never", 2), Contains("npu.ccu.presence"));
-    CHECK_THAT(refused("--set npu.ccu.channels=3", 2), Contains("channel to each"));
+    CHECK_THAT(refused("--set npu.ccu.channels=3", 2),
+               Contains("needs 7 channels") && Contains("npu.ccu.channels is 3; write 7 or more") && !Contains("ccu_axes needs"));
+    CHECK_THAT(refused("--set npu.ccu.channels=3 --set mesh.boards=2 --set mesh.npus=4 --set mesh.backplane=true", 2),
+               Contains("needs 7 channels") && Contains("ccu_axes needs 4"));
     CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 2), Contains("too few CCU check-bit entries (64)"));
     CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("too few CCU missions"));
 }
