@@ -543,13 +543,30 @@ ccu_shape shape_of(ccu_kind kind, std::uint32_t ranks, const ccu_capacities& c)
     return s;
 }
 
+namespace {
+
+// Engines of a reduce that takes several rounds. A channel carries so many transfers at once, the oldest first
+// (npu.ccu.outstanding), and each engine has one under way to the root: what it reads there, then its sum. Sums of more
+// engines would wait behind reads of all others, and the root would get nothing for that long. Measured on a board of
+// eight, against 127 engines: 8 MiB 43.6 -> 34.3 us, 16 MiB 68.5 -> 59.1, 64 MiB 218.4 -> 209.0. What fits into one
+// round stays there: nothing is read behind it.
+constexpr std::uint32_t k_engines_to_root = 64;
+
+std::uint32_t engines_for(ccu_kind kind, std::uint64_t slices, const ccu_shape& shape)
+{
+    const bool in_rounds = slices > shape.engines && slices / k_engines_to_root <= abi::ccu::k_most_iterations;
+    return kind == ccu_kind::collect && in_rounds ? smaller(shape.engines, k_engines_to_root) : shape.engines;
+}
+
+} // namespace
+
 bool add_run(ccu_job& job, const ccu_run& run, const ccu_shape& shape)
 {
     const bool empty = run.bytes == 0 || run.pieces == 0;
     const std::uint64_t whole = empty ? 0 : run.bytes / k_slice_bytes;
     const std::uint64_t last = empty ? 0 : run.bytes % k_slice_bytes;
     const std::uint64_t pieces = empty ? 1 : run.pieces;
-    const std::uint32_t engines = shape.engines;
+    const std::uint32_t engines = engines_for(job.kind, whole, shape);
     const auto group_of = [](std::uint64_t replicas, std::uint32_t first) { return abi::ccu::group_counts(first, replicas != 0 ? static_cast<std::uint32_t>(replicas - 1) : 0); };
     const std::uint64_t last_loop = abi::ccu::loop_parameter(last != 0 ? 1 : 0, 0);
     const bool at_once = job.kind == ccu_kind::one_shot; // sums of all slices stay in their engines

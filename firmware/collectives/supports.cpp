@@ -335,13 +335,19 @@ const char* refuse_units(const question& q)
     return q.table.failed_regions == 0 ? nullptr : "collective communication units need a machine without failed chips";
 }
 
+bool has_channels(const question& q, abi::algorithm algo)
+{
+    const std::uint32_t needed = ccu_channels_of(q.op, algo, q.table);
+    return needed <= q.table.ccu_channels && needed <= k_ccu_channels;
+}
+
 const char* needs_ccu(const question& q)
 {
     if (const char* const refusal = refuse_units(q))
         return refusal;
     if (q.op == abi::collective_op::all_to_all)
         return q.table.ranks <= 1u << k_barrier_rounds ? nullptr : "ccu is limited to 16384 ranks: the barrier before its rounds has 14 semaphores";
-    return q.table.ranks - 1 <= q.table.ccu_channels && q.table.ranks - 1 <= k_ccu_channels
+    return has_channels(q, abi::algorithm::ccu)
                ? nullptr
                : "ccu needs a channel to each other rank, of 128 at most; ccu_axes needs those along the dimensions only";
 }
@@ -359,15 +365,12 @@ const char* needs_ccu_axes(const question& q)
         return refusal;
     if (q.table.dim_count == 0 || q.table.dim_count > abi::k_max_dims)
         return "ccu_axes needs one to six dimensions";
-    std::uint64_t peers = 0;
-    for (std::uint32_t d = 0; d < q.table.dim_count; ++d) {
+    for (std::uint32_t d = 0; d < q.table.dim_count; ++d)
         if (q.table.dims[d] > 64)
             return "ccu_axes needs dimensions of up to 64 ranks";
-        peers += q.table.dims[d] - 1;
-    }
     if (q.op == abi::collective_op::all_to_all && q.table.ranks > k_ccu_most_forwarded)
         return "ccu_axes is limited to 4096 ranks in all_to_all: each of its transfers has a check bit";
-    return peers <= q.table.ccu_channels && peers <= k_ccu_channels
+    return has_channels(q, abi::algorithm::ccu_axes)
                ? nullptr
                : "ccu_axes needs a channel to each other rank of the own lines, of 128 at most";
 }
@@ -380,6 +383,16 @@ constexpr needs_function k_needs[] = {
 };
 
 } // namespace
+
+std::uint32_t ccu_channels_of(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table)
+{
+    if (algo != abi::algorithm::ccu_axes) // rounds of an all_to_all have as many partners as there are channels
+        return op == abi::collective_op::all_to_all ? 1 : table.ranks - 1;
+    std::uint32_t peers = 0;
+    for (std::uint32_t d = 0; d < table.dim_count; ++d)
+        peers += table.dims[d] - 1;
+    return peers;
+}
 
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job)

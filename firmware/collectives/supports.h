@@ -17,6 +17,9 @@ namespace weft::firmware {
 bool supports(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table, bool transposed,
               const char** reason, const abi::switchml::table* job = nullptr);
 
+/// Channels of a collective communication unit that `op` by ccu, ccu_one_shot or ccu_axes needs among these ranks.
+std::uint32_t ccu_channels_of(abi::collective_op op, abi::algorithm algo, const abi::platform_table& table);
+
 /// Whether mesh_tree reaches every chip from the one at (row, col). Always on a whole mesh.
 bool tree_reaches_all(const abi::platform_table& table, std::uint32_t row, std::uint32_t col, bool transposed);
 

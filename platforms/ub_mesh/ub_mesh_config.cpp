@@ -65,6 +65,14 @@ bool crossing_raises_buffers(const ub_mesh_config& c)
     return depth(c.ub.die_crossing) != depth(duration(0)) || depth(c.ub.die_crossing) != depth(ub_config{}.die_crossing);
 }
 
+/// An NPU's part of the lanes that leaves have to HRS of pods, as ub_full_mesh_2d.cpp builds them: as many of each
+/// leaf, and a leaf of each board for each backplane, whatever NPUs there are.
+double lanes_to_hrs(const ub_shape& mesh)
+{
+    const std::uint32_t planes = std::max(ub_topology::k_least_planes, mesh.backplane_lanes / 16 * ub_topology::k_least_planes);
+    return static_cast<double>(planes * ub_generator::k_hrs_per_leaf * ub_generator::k_port_lanes) / mesh.npus;
+}
+
 } // namespace
 
 std::vector<config_problem> ub_shape::validate() const
@@ -119,11 +127,11 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     t.ranks = ranks();
     t.ccus = has_ccus() ? abi::ccu::k_dies : 0;
     t.ccu_channels = has_ccus() ? npu.ccu.channels : 0;
-    const auto dimension = [&](std::uint32_t size, std::uint32_t coordinate, std::uint32_t lanes = 0) {
+    const auto dimension = [&](std::uint32_t size, std::uint32_t coordinate, double lanes = 0) {
         if (size == 1)
             return;
         t.rate_mbps[t.dim_count] =
-            abi::mbps_of(static_cast<std::uint64_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value() * lanes)));
+            abi::mbps_of(static_cast<std::uint64_t>(ub.payload_efficiency() * (static_cast<double>(ub.lane_rate.value()) * lanes)));
         t.dims[t.dim_count] = size;
         t.coord[t.dim_count] = coordinate;
         t.kind[t.dim_count] = abi::dimension_kind::full;
@@ -136,9 +144,8 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     const std::uint32_t rack = rank / mesh.npus_per_rack() % mesh.racks_per_pod();
     // Lanes of an NPU along a dimension; LRS and HRS share theirs among all, so that each has its part.
     const bool direct = mesh.rack == ub_rack_kind::full_mesh_2d;
-    const std::uint32_t to_rack = std::max(1u, mesh.rack_link_lanes / mesh.npus_per_rack());
-    const std::uint32_t to_hrs = std::max(1u, mesh.backplane_lanes / 4);
-    dimension(mesh.pods, rank / mesh.npus_per_rack() / mesh.racks_per_pod(), to_hrs);
+    const double to_rack = static_cast<double>(mesh.rack_link_lanes) / mesh.npus_per_rack();
+    dimension(mesh.pods, rank / mesh.npus_per_rack() / mesh.racks_per_pod(), lanes_to_hrs(mesh));
     dimension(mesh.rack_rows, rack / mesh.rack_cols, (mesh.rack_rows - 1) * to_rack);
     dimension(mesh.rack_cols, rack % mesh.rack_cols, (mesh.rack_cols - 1) * to_rack);
     dimension(mesh.boards, rank / mesh.npus % mesh.boards, direct ? (mesh.boards - 1) * mesh.y_lanes : ub_topology::k_npu_lanes);
@@ -270,6 +277,20 @@ bool ub_mesh_config::has_bit_errors() const
            });
 }
 
+/// "" where more channels would not help.
+std::string ub_mesh_config::too_few_channels(abi::collective_op op, abi::algorithm algo, bool transposed) const
+{
+    abi::platform_table table = rank_table(0);
+    table.ccu_channels = firmware::k_ccu_channels;
+    const char* reason = "";
+    if (!firmware::supports(op, algo, table, transposed, &reason))
+        return "";
+    const std::uint32_t needed = firmware::ccu_channels_of(op, algo, table), along_lines = firmware::ccu_channels_of(op, abi::algorithm::ccu_axes, table);
+    return fmt::format("it needs {} channel{}, one to each other NPU{}, but npu.ccu.channels is {}; write {} or more{}", needed, needed == 1 ? "" : "s",
+                       algo == abi::algorithm::ccu_axes ? " of the own lines" : "", npu.ccu.channels, needed,
+                       along_lines < needed ? fmt::format(" (ccu_axes needs {})", along_lines) : "");
+}
+
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* reason = "";
@@ -278,7 +299,8 @@ std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm alg
     if (!firmware::supports(op, algo, rank_table(0), transposed, &reason)) {
         const std::string where =
             ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
-        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, reason);
+        const std::string channels = abi::is_in(abi::k_by_ccu, algo) ? too_few_channels(op, algo, transposed) : "";
+        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, channels.empty() ? reason : channels);
     }
     if (ranks() == mesh.ranks() || failed_from_the_start(faults))
         return {};

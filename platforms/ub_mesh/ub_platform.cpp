@@ -78,9 +78,9 @@ public:
                 lists.begin(), lists.end(), [](const rank_list& a, const rank_list& b) { return a.size() < b.size(); });
             return longest == lists.end() || longest->size() < 2 ? std::nullopt : cuts.of_group(c, *longest);
         }
-        // By shortest paths, and without switches, bounds.h knows all links that are used.
-        const bool switches = config_.mesh.backplane || config_.mesh.racks() > 1;
-        if (c.op != abi::collective_op::all_to_all || !routes.all_paths || !switches)
+        // Inside a rack by shortest paths, and without switches, bounds.h knows all links that are used.
+        const bool switches = config_.mesh.racks() > 1 || (config_.mesh.backplane && routes.all_paths);
+        if (c.op != abi::collective_op::all_to_all || !switches)
             return std::nullopt;
         return cuts.of_all_to_all(c.size_bytes, rank_table(0));
     }

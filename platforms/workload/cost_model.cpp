@@ -49,9 +49,6 @@ constexpr double k_borrowed_share = 0.2;
 // dies, from its arguments to the status; moving and reducing one slice; share of the links' payload rate that slices
 // and their requests leave.
 constexpr double k_unit_accesses = 56, k_unit_slice_us = 0.35, k_unit_share = 0.97;
-// A root gets sums only when their ranks have read: the share in a reduce. Calibrated: 16 MiB on a board 0.85, 64 MiB
-// 0.94; 16 MiB on a rack by ccu_axes 0.8.
-constexpr double k_unit_collect_share = 0.85;
 
 constexpr double bytes_per_us(std::uint64_t mbps) { return static_cast<double>(mbps) / 8; }
 
@@ -660,7 +657,6 @@ private:
     /// The core launches a task on both dies and is woken.
     double unit_task() const { return start() + k_unit_accesses * m_.access_us + m_.unit_start_us + m_.wake_us; }
     /// Of the links' payload rate.
-    double unit_share() const { return c_.op == abi::collective_op::reduce ? k_unit_collect_share : k_unit_share; }
     /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
     double unit_wire(double bytes) const
     {
@@ -668,7 +664,7 @@ private:
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
                 us = std::max(us, bytes * (t_.dims[d] - 1) / t_.dims[d] / bytes_per_us(t_.rate_mbps[d]));
-        return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / unit_share();
+        return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / k_unit_share;
     }
     /// Reductions of more ranks than one instruction takes follow each other.
     double unit_chain(double hop_us) const
@@ -720,7 +716,7 @@ private:
                 const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
                 const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
                 const bool meet = 2 * level + 1 == order.size(); // both dies in the same dimension
-                const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / unit_share();
+                const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / k_unit_share;
                 const double rounds = spreads ? 2 : pieces_in_turn(die, d);
                 level_us = std::max(level_us, wire_us + rounds * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
                 left[die] /= spreads ? 1 : t_.dims[d];

@@ -269,11 +269,14 @@ std::optional<collective_bound> bound_on(const platform& p, const collective_cas
         return p.bound_by_cuts(c);
     const bool by_units = abi::is_in(abi::k_by_ccu, c.algo);
     const std::uint64_t links_bps = p.links_rate().value(), memory_bps = p.memory_rate().value();
+    const auto cuts = p.bound_by_cuts(c);
+    // Cuts of an all_to_all count the ways over switches as well, which rates of dimensions do not.
+    const bool by_dimension = c.groups.empty() && !(cuts && c.op == abi::collective_op::all_to_all);
     std::optional<collective_bound> bound =
-        c.groups.empty() ? bound_of(p.rank_table(0), links_bps, memory_bps, c.op, c.size_bytes, by_units)
-                         : bound_of_group(static_cast<std::uint32_t>(tables_told(p, c).size()), links_bps, memory_bps,
-                                          c.op, c.size_bytes, by_units);
-    if (const auto cuts = p.bound_by_cuts(c); cuts && (!bound || cuts->us > bound->us))
+        by_dimension ? bound_of(p.rank_table(0), links_bps, memory_bps, c.op, c.size_bytes, by_units)
+                     : bound_of_group(c.groups.empty() ? p.ranks() : static_cast<std::uint32_t>(tables_told(p, c).size()),
+                                      links_bps, memory_bps, c.op, c.size_bytes, by_units);
+    if (cuts && (!bound || cuts->us > bound->us))
         bound = cuts;
     return bound;
 }

@@ -192,7 +192,10 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
         return text_of(folder.path() / "stderr");
     };
     CHECK_THAT(refused("--set npu.ccu.presence=never", 2), Contains("npu.ccu.presence"));
-    CHECK_THAT(refused("--set npu.ccu.channels=3", 2), Contains("channel to each"));
+    CHECK_THAT(refused("--set npu.ccu.channels=3", 2),
+               Contains("needs 7 channels") && Contains("npu.ccu.channels is 3; write 7 or more") && !Contains("ccu_axes needs"));
+    CHECK_THAT(refused("--set npu.ccu.channels=3 --set mesh.boards=2 --set mesh.npus=4 --set mesh.backplane=true", 2),
+               Contains("needs 7 channels") && Contains("ccu_axes needs 4"));
     CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 2), Contains("too few CCU check-bit entries (64)"));
     CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("too few CCU missions"));
 }
@@ -235,6 +238,20 @@ TEST_CASE("ccu: check says when the programs of a collective do not fit into a u
     CHECK_THAT(said("300"),
                Contains("instructions together, but npu.ccu.instructions is 300") && Contains("within the time"));
     CHECK_THAT(said("32768"), !Contains("npu.ccu.instructions"));
+}
+
+TEST_CASE("ccu: a reduce takes no longer by more loop engines")
+{
+    // Sums on their way to the root would wait behind what all engines read there.
+    const auto us = [](const char* size, const char* engines) {
+        return k_board.time_us(fmt::format("[{{op: reduce, algorithms: [ccu], sizes: [{}]}}]", size),
+                               fmt::format("--set data=off --set npu.ccu.loop_engines={}", engines));
+    };
+    for (const char* size : {"4 MiB", "8 MiB", "16 MiB", "64 MiB"}) {
+        INFO(size);
+        CHECK(us(size, "128") < 1.03 * us(size, "33"));
+        CHECK(us(size, "128") < 1.01 * us(size, "65"));
+    }
 }
 
 TEST_CASE("ccu: shards that are longer by an element cost no time of their own")

@@ -191,6 +191,29 @@ TEST_CASE("no collective beats the bound that a backplane gives it")
     }
 }
 
+TEST_CASE("no all_to_all beats its bound on small racks and pods")
+{
+    // Racks of few NPUs have more lanes to other racks and to HRS for each of them than the ports that they have.
+    const char* const k_shapes[] = {
+        "{pods: 2, rack_cols: 2, boards: 1, npus: 1, hrs: true}", "{pods: 4, rack_cols: 2, boards: 1, npus: 1, hrs: true}",
+        "{pods: 3, rack_cols: 2, boards: 4, npus: 2, hrs: true}", "{pods: 2, rack_cols: 2, boards: 1, npus: 2, hrs: true}",
+        "{pods: 3, rack_rows: 2, boards: 2, npus: 1, hrs: true}", "{rack_cols: 2, boards: 1, npus: 2, hrs: true}",
+        "{rack_cols: 2, boards: 1, npus: 4, backplane_lanes: 32}", "{rack_cols: 3, boards: 2, npus: 2, hrs: true, pod: clos}",
+        "{boards: 3, npus: 3, rack: clos}",                       "{rack_cols: 3, boards: 2, npus: 2, rack: 1d_fm_b}"};
+    for (const char* shape : k_shapes)
+        for (const char* paths : {"all", "shortest"}) {
+            const program_folder folder;
+            REQUIRE(folder.weft(fmt::format("run {} --set data=off --set ub.paths={} --set \"mesh={}\" --set "
+                                            "\"workload=[{{op: all_to_all, algorithms: [direct], sizes: [16 MiB]}}]\" --out out",
+                                            (fs::path(WEFT_SOURCE_DIR) / "configs/ub_mesh/rack.yaml").string(), paths, shape)) == 0);
+            const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+            INFO(shape << ", paths: " << paths << ": " << results.at("results").dump());
+            REQUIRE(results.at("results").size() == 1);
+            CHECK(results.at("results")[0].at("bound_share") <= 1);
+            CHECK(results.at("results")[0].at("bound_share") > 0.2); // a bound that says something
+        }
+}
+
 TEST_CASE("broadcast in two colours: share of the two links of a corner")
 {
     const std::vector<double> us =
