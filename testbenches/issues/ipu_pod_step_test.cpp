@@ -220,7 +220,8 @@ TEST_CASE("ipu_pod: hosts that are fewer than the Pods are said", "[ipu_pod]")
                   0)
               .find("Pods") == std::string::npos);
     const program_folder folder;
-    CHECK(folder.weft("scale " + shipped("host_input_pod16.yaml") + " --to 128 --quiet") == 0);
+    CHECK(folder.weft("scale " + shipped("host_input_pod16.yaml") +
+                      " --to 128 --quiet --set training_step.groups.0.bytes=64KiB") == 0);
     CHECK_THAT(text_of(folder.path() / "stderr"), Contains("128 replicas: training_step.input.links: is 1, but"));
 }
 

@@ -188,7 +188,7 @@ TEST_CASE("ipu pod: cables in each other's ports are found")
     REQUIRE(wrong.size() == 4);
     CHECK(wrong.front().find("ipu") != std::string::npos);
     CHECK(std::any_of(wrong.begin(), wrong.end(), [](const std::string& w) { return w == "ipu2.1B leads to ipu5.0B, but must lead to ipu4.1B"; }));
-    CHECK(wrong_cables(s, plan_of(s, {{{2, 2}, {2, 3}}})).size() == 4); // two links of one bundle, crossed
+    CHECK(wrong_cables(s, plan_of(s, {{{2, 2}, {2, 3}}})).empty()); // two links of one way, crossed
 }
 
 TEST_CASE("ipu pod: a sync of a whole ladder takes what the published formula says")
@@ -204,5 +204,5 @@ TEST_CASE("ipu pod: a sync of a whole ladder takes what the published formula sa
     const ipu_sync_wires wires(s, {});
     CHECK(wires.ways({4, 1, 2}) == std::vector<duration>{duration(0), duration(15'000)});
     CHECK(wires.ways({0, 2, 4}).back().value() == 15'000);
-    CHECK(wires.ways({0, 16, 2}) == std::vector<duration>{duration(0), duration(1'500'000)}); // over gateways
+    CHECK(wires.ways({0, 16, 2}) == std::vector<duration>{duration(0), duration(3'000'000)}); // over gateways
 }
