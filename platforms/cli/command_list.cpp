@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <string_view>
+#include <vector>
 
 namespace weft::cli {
 
@@ -40,10 +42,17 @@ void print_predictions(const platform& p)
     const std::vector<published_range> ranges = p.published_ranges(table);
     if (!ranges.empty())
         fmt::print("\nRanges in {}; `algorithms: [auto]` takes the first that covers the size and that can run.\n\n", ranges.front().source);
-    for (const published_range& r : ranges)
-        fmt::print("  {:<20} from {}{}{}\n", name_of(r.algorithm), rounded_text(data_size(r.from_bytes)),
+    std::string_view said = ranges.empty() ? "" : std::string_view(ranges.front().source);
+    for (const published_range& r : ranges) {
+        std::vector<std::string_view> of; // what it is for, unless it is for all
+        for (unsigned op = 0; op < abi::k_collective_ops && r.operations != ~0u; ++op)
+            if ((r.operations & abi::operations::of(static_cast<abi::collective_op>(op))) != 0)
+                of.push_back(name_of(static_cast<abi::collective_op>(op)));
+        fmt::print("  {:<20} from {}{}{}{}\n", name_of(r.algorithm), rounded_text(data_size(r.from_bytes)),
                    r.to_bytes == ~std::uint64_t{0} ? "" : " to " + rounded_text(data_size(r.to_bytes)),
-                   r.source == std::string_view(ranges.front().source) ? "" : fmt::format(" ({})", r.source));
+                   of.empty() ? "" : fmt::format(", {}", fmt::join(of, ", ")), r.source == said ? "" : fmt::format(" ({})", r.source));
+        said = r.source;
+    }
     fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes{}{}.\n\n",
                ranges.empty() ? "" : " where no range is given", p.run().tuning.empty() ? "" : fmt::format(" where {} does not have the case", p.run().tuning));
     for (unsigned op = 0; op < abi::k_collective_ops; ++op)

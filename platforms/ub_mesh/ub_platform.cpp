@@ -82,7 +82,10 @@ public:
         const bool switches = config_.mesh.racks() > 1 || (config_.mesh.backplane && routes.all_paths);
         if (c.op != abi::collective_op::all_to_all || !switches)
             return std::nullopt;
-        return cuts.of_all_to_all(c.size_bytes, rank_table(0));
+        std::optional<collective_bound> bound = cuts.of_all_to_all(c.size_bytes, rank_table(0));
+        if (bound)
+            bound->beside_dimensions = true;
+        return bound;
     }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {

@@ -32,6 +32,8 @@ namespace weft {
 struct collective_bound {
     double us = 0;
     std::string resource; ///< that sets it: "links of a rank"
+    /// Of cuts: they count ways that rates of dimensions do not know, which bound nothing then.
+    bool beside_dimensions = false;
 };
 
 /// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known.

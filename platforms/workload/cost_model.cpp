@@ -656,7 +656,6 @@ private:
     double unit_round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
     /// The core launches a task on both dies and is woken.
     double unit_task() const { return start() + k_unit_accesses * m_.access_us + m_.unit_start_us + m_.wake_us; }
-    /// Of the links' payload rate.
     /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
     double unit_wire(double bytes) const
     {

@@ -270,8 +270,7 @@ std::optional<collective_bound> bound_on(const platform& p, const collective_cas
     const bool by_units = abi::is_in(abi::k_by_ccu, c.algo);
     const std::uint64_t links_bps = p.links_rate().value(), memory_bps = p.memory_rate().value();
     const auto cuts = p.bound_by_cuts(c);
-    // Cuts of an all_to_all count the ways over switches as well, which rates of dimensions do not.
-    const bool by_dimension = c.groups.empty() && !(cuts && c.op == abi::collective_op::all_to_all);
+    const bool by_dimension = c.groups.empty() && !(cuts && cuts->beside_dimensions);
     std::optional<collective_bound> bound =
         by_dimension ? bound_of(p.rank_table(0), links_bps, memory_bps, c.op, c.size_bytes, by_units)
                      : bound_of_group(c.groups.empty() ? p.ranks() : static_cast<std::uint32_t>(tables_told(p, c).size()),

@@ -304,12 +304,14 @@ std::optional<double> train_error_bound(const train_choice& choice, const collec
 {
     if (packets == 1 || abi::by_switch(c.algo))
         return 0;
-    if (!choice.ground.no_bound.empty() || meets_everywhere(choice.ground, c))
-        return std::nullopt;
     const double step = static_cast<double>(std::max<std::uint64_t>(1, step_packets(choice, c)));
     const double n = std::min<double>(packets, step); // no train is longer than its message
+    if (!choice.ground.no_bound.empty() || !c.groups.empty())
+        return std::nullopt;
     if (n <= 1)
         return 0;
+    if (meets_everywhere(choice.ground, c))
+        return std::nullopt;
     double bound = k_stated_error * n * choice.trains_a_step / (step * choice.paths);
     if (const double chunk = static_cast<double>(c.chunk_bytes / choice.ground.packet_payload); chunk > 0)
         bound = std::max(bound, k_stated_error * n * static_cast<double>(trains_of_a_chunk(c)) / std::min(chunk, step));

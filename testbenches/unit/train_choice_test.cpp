@@ -98,6 +98,7 @@ TEST_CASE("spread messages to one rank at a time go in single packets", "[trains
         CHECK(train_of(rack(7), all_reduce(one_at_a_time, k_large)) == 1);
         CHECK(train_of(rack(1), all_reduce(one_at_a_time, k_large)) > 1);
         CHECK_FALSE(train_error_bound(rack(7), all_reduce(one_at_a_time, k_large), 64));
+        CHECK(train_error_bound(rack(7), all_reduce(one_at_a_time, 4 << 10), 64) == 0); // messages of one packet
     }
     CHECK(trains_of(rack(7), all_reduce(abi::algorithm::ring_1d, k_large)).reason == "packets that are spread meet those of other ranks");
 }
