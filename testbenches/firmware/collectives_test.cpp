@@ -5,6 +5,7 @@
 // breaks.
 #include <catch2/catch.hpp>
 
+#include "firmware/collectives/broadcast_trees.h"
 #include "firmware/collectives/supports.h"
 #include "testbenches/firmware/loopback_world.h"
 

@@ -128,7 +128,8 @@ public:
     std::uint64_t bytes_sent(std::uint32_t rank) const { return ranks_[rank]->bytes_sent; }
     std::uint64_t bytes_received(std::uint32_t rank) const { return ranks_[rank]->bytes_received; }
     std::uint64_t max_skew() const { return max_skew_; }
-    std::uint64_t waited_in_engines() const { return waited_in_engines_; } ///< looks of descriptors that found too low a count
+    /// Looks at semaphores by descriptors that wait for one, which found too low a count.
+    std::uint64_t waited_in_engines() const { return waited_in_engines_; }
     const std::map<std::string, std::uint64_t>& access_kinds() const { return access_kinds_; }
 
 private:
