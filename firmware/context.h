@@ -72,6 +72,8 @@ constexpr std::uint32_t axis_data_semaphore(std::uint32_t number)
 {
     return number < 16 ? k_sem_data + number : number < 19 ? k_sem_tree_data + number - 16 : k_sem_all_to_all;
 }
+/// Of trees whose messages wait in the DMA engine: groups of them that have left, by queue. The rank tells itself.
+constexpr std::uint32_t group_semaphore(std::uint32_t queue) { return k_sem_data + 8 + queue; }
 /// Of two shots: contributions to the own shard, from everybody. The sums count like blocks of all_to_all.
 inline constexpr std::uint32_t k_sem_shot = k_sem_data;
 

@@ -68,11 +68,16 @@ direction parent_of(const grid& m, place root, std::uint32_t colours, std::uint3
         case 1: return on_row ? k_west : x == 1 ? to_row : k_east;
         default: return on_row ? k_east : x == 0 ? k_west : x == 1 ? k_east : to_row;
         }
+    // Half of the chips is nearer to the chip over the tree's first link than to the one opposite. They hang on the
+    // root's row (or column) by the shorter way, the others on them, a row long. In every quadrant the two trees that
+    // are near come from inside, along the other dimension; the two that are far come from outside, along their own.
+    const direction to_col = towards(p.col, root.col, m.cols, true, k_west, k_east);
+    const bool near_east = to_col == k_west, near_south = to_row == k_north;
     switch (colour) {
-    case 0: return on_row || on_col ? k_west : k_north;
-    case 1: return on_row || on_col ? k_east : k_south;
-    case 2: return on_row || on_col ? k_north : k_east;
-    default: return on_row || on_col ? k_south : k_west;
+    case 0: return on_col ? k_east : on_row || !near_east ? k_west : to_row;
+    case 1: return on_col ? k_west : on_row || near_east ? k_east : to_row;
+    case 2: return on_row ? k_south : on_col || !near_south ? k_north : to_col;
+    default: return on_row ? k_north : on_col || near_south ? k_south : to_col;
     }
 }
 
@@ -115,7 +120,7 @@ std::uint32_t tree_depth(const mesh& m, place root, std::uint32_t colours)
     case 1: return vertical + horizontal;
     case 2: return g.rows == 1 ? g.cols - 1 : larger(vertical + horizontal, 2 + larger(vertical, horizontal));
     case 3: return g.cols + vertical;
-    default: return g.rows + g.cols - 1;
+    default: return larger(g.cols - 1 + g.rows / 2, g.rows - 1 + g.cols / 2);
     }
 }
 

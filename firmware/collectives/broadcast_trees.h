@@ -9,8 +9,9 @@
 //   mesh with closed rows    three (or columns)
 //   torus                    four
 // On a mesh: colour 0 goes along the root's row, then down all other columns, from which chips in the root's column get
-// it. Colour 1 does the same with rows and columns swapped. On a torus each colour leaves the root by another link and
-// goes around whole rows and columns one way.
+// it. Colour 1 does the same with rows and columns swapped. On a torus each colour leaves the root by another link. It
+// goes around the root's row (or column), and from the near half of it by the shorter way along the columns. From there
+// rows lead to the chips of the far half: 7 + 4 links deep on 8x8 chips, where each chip is 8 from the root at most.
 #pragma once
 
 #include "firmware/collectives/mesh.h"

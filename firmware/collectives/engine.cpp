@@ -58,6 +58,9 @@ void engine::start_channels()
 {
     for (channel& c : channels())
         enter_pass(c);
+    for (channel& c : channels())
+        if (c.now->posted_ahead)
+            start_ahead(c);
 }
 
 void engine::enter_pass(channel& c)
@@ -171,7 +174,7 @@ abi::status engine::say_ready()
     d.destination_port = c.port;
     d.tag = c.index << 28 | c.pass_index << 24 | (c.cursor.step & 0xff'ffff);
     charge(costs::k_message);
-    if (abi::status s = dma_.enqueue(c.queue, d, command_.timeout_ns); !s.ok())
+    if (abi::status s = c.group == 0 ? dma_.enqueue(c.queue, d, command_.timeout_ns) : post_ahead(c); !s.ok())
         return s;
     ++messages_;
     ++c.sent;
@@ -204,17 +207,21 @@ std::uint32_t engine::receives_needed(const channel& c) const
             return true;
         c.needs_ready = false;
     }
-    return c.now->forwards &&
+    return c.now->forwards && c.group == 0 &&
            must_wait(c, c.now->receive_semaphore, c.receive_base + receives_needed(c), c.now->view.predecessor);
 }
 
 // The same for what it holds: of guarded passes only.
 bool engine::held_back(channel& c)
 {
+    if (c.group != 0)
+        return is_far_ahead(c);
     if (c.now->of_contributions)
         return must_wait_for_contributions(c);
     if (is_of_tree(c.now->source))
         return held_back_in_tree(c);
+    if (c.now->posted_ahead)
+        return false; // a message that waits for arrivals only
     if (c.now->source != run_source::fan_out)
         return held_back_by_failed_chips(c);
     return c.sent >= c.counts.free_sends && // the root has it all
@@ -267,7 +274,7 @@ bool engine::must_wait_for_contributions(channel& c)
                 charge(costs::k_blocked);
                 return {};
             }
-            if (!dma_.has_space(c.queue)) {
+            if (c.group == 0 && !dma_.has_space(c.queue)) { // a group has room
                 c.blocked_by_ring = true;
                 return dma_.bus_status("DMA.HEAD");
             }
@@ -279,6 +286,8 @@ bool engine::must_wait_for_contributions(channel& c)
                 return s;
             if (c.batch != k_batch)
                 ring_doorbells(); // its link need not wait for the others' messages
+            if (c.group != 0)
+                c.batch = k_batch;
         }
         const pass& p = *c.now;
         if (must_wait(c, p.receive_semaphore, c.receive_base + c.counts.receives, p.view.predecessor))

@@ -44,6 +44,10 @@ struct channel {
     bool waiting = false; ///< for wait_semaphore to reach wait_count
     bool blocked_by_ring = false;
     bool has_more = false; ///< nothing: it stopped to give the others a turn
+    // Posted ahead, see posted_ahead.cpp.
+    std::uint32_t group = 0;      ///< messages; 0: the core waits before each
+    std::uint32_t sources = 0;    ///< semaphores that each waits for
+    std::uint32_t left_base = 0;  ///< count of the semaphore of groups when the pass began
     std::uint32_t batch = 0; ///< messages of a turn; but for k_batch each has a doorbell of its own
     std::uint32_t wait_semaphore = 0;
     std::uint32_t wait_count = 0;
@@ -95,6 +99,15 @@ private:
         channel* end() const { return last; }
     };
     channel_range channels() { return {channels_, end_}; }
+
+    // posted_ahead.cpp
+    void start_ahead(channel& c);
+    bool is_far_ahead(channel& c);
+    abi::status post_ahead(channel& c);
+    abi::dma_descriptor own_notice(const channel& c) const;
+    abi::status stage_waiting(channel& c, const channel& from, const abi::dma_descriptor& d);
+    bool contributes(const channel& from, const channel& to) const;
+    bool tells_of_group(const channel& c) const;
 
     // failed_chips.cpp
     bool held_back_by_failed_chips(channel& c);

@@ -351,6 +351,11 @@ constexpr direction turned(direction d, bool transposed)
 
 // Below this a tree of least depth is faster than several that share the data.
 constexpr std::uint64_t k_shortest_coloured_bytes = 16 << 10;
+constexpr std::uint32_t k_most_colours_of_core = 2;
+// A message reaches the deepest chip late by one for each link, so they are short; shorter ones than these keep the
+// core busier than the links. Calibrated on an 8x8 torus: see docs/adr/0017, 20.
+constexpr std::uint64_t k_ahead_chunk_bytes = 96 << 10;
+std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
 
 } // namespace
 
@@ -368,6 +373,9 @@ void planner::plan_trees()
     }
     const std::uint64_t bytes = command_.count * abi::element_bytes(command_.type);
     const std::uint32_t colours = bytes < k_shortest_coloured_bytes ? 1 : tree_colours(o);
+    const bool ahead = out_.posted_ahead = colours > k_most_colours_of_core;
+    if (ahead && command_.chunk_is_asked == 0)
+        out_.chunk_elements = smaller(out_.chunk_elements, k_ahead_chunk_bytes / abi::element_bytes(command_.type));
     out_.steps = tree_depth(o, root, colours);
     const bool is_root = here == root;
     const auto rank_at = [&](place p) { return rank_of(mesh_, oriented(p, transposed)); };
@@ -396,6 +404,14 @@ void planner::plan_trees()
             add_arrivals(out_.chunks(range_of(colour).count), rank_at(parent),
                          k_sem_tree_ready + static_cast<std::uint32_t>(turned(opposite(d), transposed)),
                          semaphore_of(colour));
+    }
+    // Of more trees than two messages come faster than a core that wakes for each sends them on.
+    for (std::uint32_t i = 0; i < out_.channel_count && ahead; ++i) {
+        pass& p = out_.channels[i].passes[0];
+        if (p.total_sends == 0)
+            continue;
+        p.posted_ahead = p.guarded = true;
+        p.group_semaphore = static_cast<std::uint8_t>(group_semaphore(out_.channels[i].queue));
     }
 }
 

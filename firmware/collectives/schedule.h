@@ -53,6 +53,7 @@ struct pass {
     bool accumulate = false;         ///< messages carry the reduction
     bool forwards = false;           ///< messages wait for arrivals, see above
     bool guarded = false;            ///< a guard looks at every message
+    bool posted_ahead = false;       ///< guarded: the DMA engine waits for what messages need, see posted_ahead.cpp
     bool of_contributions = false;   ///< guarded: messages wait for all that the other channels of the lane get of them
     bool sends_empty = false;        ///< every run is one message, even an empty one
     bool needs_ready = false;        ///< the first message waits for the successor
@@ -68,6 +69,7 @@ struct pass {
     std::uint8_t sends = 0;             ///< how many
     std::uint8_t donor = 0;             ///< of give_back: index of schedule::donors
     std::uint8_t level = 0; ///< of axis_ring and axis_direct: dimension of schedule::axis_lanes; of trees: colour
+    std::uint8_t group_semaphore = 0;   ///< of passes that are posted ahead: counts groups that have left
     std::uint8_t leaf_semaphore = 0;    ///< of tree_spread: counts at children along the own dimension
     std::uint16_t first_queue = 0;      ///< of axis_direct: that of the next rank of the line; the others follow
     bool has_queue = false;             ///< of a list: first_queue is that of its messages
@@ -160,6 +162,7 @@ struct schedule {
     std::uint32_t expectation_count = 0;
     std::uint32_t send_count = 0;
     std::uint32_t donor_count = 0;
+    bool posted_ahead = false;     ///< passes of some ranks are
     std::uint32_t tree_pieces = 0; ///< of a part of `trees`; 0: it has none
     union {
         channel_plan channels[k_max_channels];

@@ -168,10 +168,10 @@ abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, st
     }
 }
 
-/// From the next free entry on, around the end of the ring.
-void dma_driver::write_entries(std::uint32_t queue, const void* entries, std::uint32_t count)
+/// From entry `first` on, around the end of the ring.
+void dma_driver::write_entries(std::uint32_t queue, std::uint32_t first, const void* entries, std::uint32_t count)
 {
-    const std::uint32_t first = enqueued_[queue] & (entries_ - 1);
+    first &= entries_ - 1;
     const std::uint32_t before_end = count < entries_ - first ? count : entries_ - first;
     const std::uint64_t ring = ring_area_ + std::uint64_t{queue} * entries_ * abi::k_descriptor_bytes;
     hal_.copy_out(ring + std::uint64_t{first} * abi::k_descriptor_bytes, entries, before_end * abi::k_descriptor_bytes);
@@ -211,13 +211,49 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
     told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
     told.check = check_of(told);
     __builtin_memcpy(written, &told, abi::k_descriptor_bytes);
-    write_entries(queue, written, 1 + entries);
+    write_entries(queue, enqueued_[queue], written, 1 + entries);
     // What did not reach the ring must never be announced.
     if (hal_.faulted())
         return bus_error("DMA.RING");
     enqueued_[queue] += 1 + entries;
     has_news(queue);
     return {};
+}
+
+abi::status dma_driver::stage(std::uint32_t queue, const abi::dma_descriptor& d, std::uint32_t wait_semaphore,
+                              std::uint32_t wait_count, std::uint64_t timeout_ns)
+{
+    const std::uint32_t entries = wait_semaphore == abi::k_no_semaphore ? 1 : 2;
+    if (abi::status s = wait_room(queue, entries, timeout_ns); !s.ok())
+        return s;
+    if (staged_count_ != 0 && (staged_queue_ != queue || staged_count_ + entries > k_most_staged))
+        write_staged();
+    unsigned char* const to = staged_ + staged_count_ * abi::k_descriptor_bytes;
+    abi::dma_descriptor told = d;
+    told.element_entries = static_cast<std::uint8_t>(entries - 1);
+    told.destination_rank = rank_on_machine(d.destination_rank);
+    told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
+    told.check = check_of(told);
+    __builtin_memcpy(to, &told, abi::k_descriptor_bytes);
+    if (entries == 2) {
+        abi::dma_element_entry wait;
+        wait.wait_semaphore = static_cast<std::uint16_t>(semaphore_on_machine(wait_semaphore));
+        wait.wait_count = wait_count;
+        wait.check = check_of(wait);
+        __builtin_memcpy(to + abi::k_descriptor_bytes, &wait, abi::k_descriptor_bytes);
+    }
+    staged_queue_ = queue;
+    staged_count_ += entries;
+    enqueued_[queue] += entries;
+    has_news(queue);
+    return hal_.faulted() ? bus_error("DMA.RING") : abi::status{};
+}
+
+[[gnu::noinline]] void dma_driver::write_staged()
+{
+    const std::uint32_t first = enqueued_[staged_queue_] - staged_count_;
+    write_entries(staged_queue_, first, staged_, staged_count_);
+    staged_count_ = 0;
 }
 
 // What a process group calls rank and semaphore, as the device knows them.
@@ -264,6 +300,11 @@ void dma_driver::doorbell(std::uint32_t queue)
 {
     if (told_[queue] == enqueued_[queue])
         return;
+    if (staged_count_ != 0 && staged_queue_ == queue) {
+        write_staged();
+        if (hal_.faulted())
+            return; // what did not reach the ring must never be announced
+    }
     told_[queue] = enqueued_[queue];
     hal_.write32(reg(abi::dma::TAIL(queue)), told_[queue]);
 }

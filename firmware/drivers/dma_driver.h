@@ -56,6 +56,11 @@ public:
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns);
     /// The same for a descriptor with elements. It comes into the ring whole or not at all.
     abi::status enqueue(std::uint32_t queue, abi::dma_descriptor& d, const element_list& more, std::uint64_t timeout_ns);
+    /// The same, kept back until a doorbell or another queue: entries that follow each other go into the ring in one
+    /// copy, of which the memory's latency is the longest part. It waits for `wait_semaphore`, if it is one, to count
+    /// to `wait_count`.
+    abi::status stage(std::uint32_t queue, const abi::dma_descriptor& d, std::uint32_t wait_semaphore,
+                      std::uint32_t wait_count, std::uint64_t timeout_ns);
     /// Tells the device about everything enqueued; no access when there is nothing new.
     void doorbell(std::uint32_t queue);
     /// The same for all queues.
@@ -100,7 +105,8 @@ private:
     bool looks_full(std::uint32_t queue) const;
     bool takes(std::uint32_t queue, std::uint32_t entries) const; ///< by what is known of HEAD
     abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
-    void write_entries(std::uint32_t queue, const void* entries, std::uint32_t count);
+    void write_entries(std::uint32_t queue, std::uint32_t first, const void* entries, std::uint32_t count);
+    void write_staged();
     void has_news(std::uint32_t queue);
     std::uint32_t rank_on_machine(std::uint32_t rank) { return members_ == 0 ? rank : hal_.read32(members_ + sizeof(std::uint32_t) * rank); }
     std::uint32_t semaphore_on_machine(std::uint32_t s) const { return s == abi::k_no_semaphore ? s : first_semaphore_ + s; }
@@ -130,6 +136,11 @@ private:
     std::uint64_t members_ = 0;         ///< platform_table::members
     std::uint64_t armed_ = 0;
     std::uint32_t thresholds_[k_dma_semaphores] = {};
+    // The last entries of one ring, which are not written yet.
+    static constexpr std::uint32_t k_most_staged = 16;
+    std::uint32_t staged_queue_ = 0;
+    std::uint32_t staged_count_ = 0;
+    unsigned char staged_[k_most_staged * abi::k_descriptor_bytes];
 };
 
 } // namespace weft::firmware

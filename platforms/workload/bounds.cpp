@@ -122,9 +122,14 @@ double touched_by_units(collective_op op, double bytes, std::uint32_t ranks)
 
 void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collective_op op, double bytes, std::uint32_t ranks, bool by_units)
 {
-    const double once = has_root(op) ? bytes : bytes * (ranks - 1) / ranks;
-    if (memory_bps != 0)
-        at_least(bound, (by_units ? touched_by_units(op, bytes, ranks) : once * touches(op)) / (static_cast<double>(memory_bps) / 8e6), "memory");
+    if (memory_bps == 0)
+        return;
+    const double others = bytes * (ranks - 1) / ranks;
+    // All but the root get a broadcast, and send their sums in a reduce: from a memory, and into another one. So it is
+    // on average, wherever relays are.
+    const double on_average = op == collective_op::reduce ? 3 * others : op == collective_op::broadcast ? 2 * others : 0;
+    const double touched = std::max((has_root(op) ? bytes : others) * touches(op), on_average);
+    at_least(bound, (by_units ? touched_by_units(op, bytes, ranks) : touched) / (static_cast<double>(memory_bps) / 8e6), "memory");
 }
 
 } // namespace

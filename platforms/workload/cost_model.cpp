@@ -4,6 +4,7 @@
 
 #include "firmware/collectives/ccu_plan.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/broadcast_trees.h"
 #include "firmware/collectives/line_trees.h"
 #include "firmware/collectives/replica_rings.h"
 #include "firmware/collectives/supports.h"
@@ -372,6 +373,8 @@ private:
         const double before = start() + instructions(planning) + notices;
         if (rank.tree_pieces != 0)
             return before + by_line_trees(reduces(c_.op) ? plan_of(t_, c_).tree_pieces : rank.tree_pieces);
+        if (rank.ahead_bytes != 0)
+            return before + by_trees_ahead(rank.steps, static_cast<double>(plan_of(t_, c_).ahead_bytes));
         double longest = 0;
         // Of all exchanges along a dimension: lanes that go along one at once share its links.
         std::vector<double> wire_us(t_.dim_count, 0);
@@ -438,6 +441,20 @@ private:
                     return (rank.steps - 1.0) * (answer() + latency(m_.hop_us[d]) + size / stream_rate(d, 1));
                 }
         return 0;
+    }
+    /// Trees of a torus: on each link of a rank messages of one tree, in the pace of the slowest of link, core and, of
+    /// sums, memory. The last one goes from chip to chip without their cores.
+    double by_trees_ahead(double depth, double longest) const
+    {
+        const firmware::mesh m = firmware::mesh_of(t_);
+        const double trees = firmware::tree_colours(m), sum = reduces(c_.op) ? 1 : 0;
+        const double each = bytes_ / trees, pieces = std::max(1.0, std::ceil(each / longest)), piece = each / pieces;
+        const double rate = stream_rate(t_.dim_count - 1, 1), memory = static_cast<double>(m_.memory_bps) / 8e6;
+        const double wire_us = std::max(piece / rate, memory != 0 ? (2 + sum) * trees * piece / memory : 0);
+        const double made_us = trees * (instructions(costs::k_look + costs::k_message + costs::k_staged + costs::k_wait_ahead + sum * costs::k_wait_alone / 2) + m_.descriptor_us / 4);
+        const double hop_us = m_.engine_us + 3 * m_.memory_us + m_.hop_us[t_.dim_count - 1] + piece / rate;
+        const double planned_us = trees * instructions(costs::k_tree_colour + costs::k_channel + costs::k_arm);
+        return planned_us + 2 * trees * message() + pieces * std::max(wire_us, made_us) + (depth - 1) * hop_us + latency(m_.hop_us[t_.dim_count - 1]);
     }
     /// Trees of a full mesh, one for each link of a rank (firmware/collectives/line_trees.h). A rank sends a message on
     /// each link for every piece; the last piece goes through all of its tree. In a broadcast the root and those below

@@ -42,6 +42,7 @@ std::string name_of_pass(const firmware::pass& p)
     case run_source::list: break;
     }
     return p.total_sends == 0 ? "receives only"
+           : p.posted_ahead   ? (p.accumulate ? "sums to the parent, posted ahead" : "forwards what arrives, posted ahead")
            : p.accumulate     ? "sums to the parent"
            : p.forwards       ? "forwards what arrives"
                               : "list of sends";
@@ -170,6 +171,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
     if (const abi::status status = firmware::planner(rings, tree, command, *s).plan(); !status.ok())
         throw user_error(fmt::format("{} by {}: {}.", name_of(c.op), name_of(c.algo), status.where));
     rank.steps = s->steps;
+    rank.ahead_bytes = s->posted_ahead ? s->chunk_elements * abi::element_bytes(c.type) : 0;
     rank.tree_pieces = s->tree_pieces;
     rank.tree_piece_bytes = rank.tree_pieces != 0 ? s->chunk_elements * abi::element_bytes(c.type) : 0;
     for (std::uint32_t i = 0; i < s->notice_count; ++i) {

@@ -41,6 +41,7 @@ struct planned_channel {
 struct planned_rank {
     abi::platform_table table;
     std::uint32_t steps = 0;         ///< as its firmware reports them
+    std::uint64_t ahead_bytes = 0;   ///< longest message of trees that are posted ahead; 0: none are
     std::uint32_t tree_pieces = 0;   ///< messages of a part of line_trees.h; 0: it has none
     std::uint64_t tree_piece_bytes = 0; ///< the longest of them
     std::vector<std::uint32_t> told; ///< ranks that hear that this one is ready, in order

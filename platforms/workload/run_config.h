@@ -83,7 +83,7 @@ struct collective_spec {
               "exact: every sum is exact and bits are compared; random: compared within the rounding bound", k_user_choice);
         visit("chunk", self.chunk,
               "Pipelining grain of the firmware; left out: 128 KiB, and of mesh_tree on a full mesh from 192 KiB on 28 KiB "
-              "for each link of a rank, in a reduce 400 KiB. A reduce there has at most 16 pieces over its dimensions",
+              "for each link of a rank, in a reduce 400 KiB; of mesh_tree on a torus from 16 KiB on 96 KiB. A reduce on a full mesh has at most 16 pieces over its dimensions",
               assumed("Kumar and Jouppi give none"), between(data_size(1), data_size(1ull << 32)));
         visit(
             "repeats", self.repeats,

@@ -90,6 +90,8 @@ TEST_CASE("one tree has the least depth over wrap links as well")
     CHECK(tree_depth({8, 8}, {3, 4}, 1) == 8);
     CHECK(tree_depth({8, 8, true, true}, {0, 0}, 1) == 8);
     CHECK(tree_depth({8, 8}, {0, 0}, 2) == 14);
-    CHECK(tree_depth({8, 8, true, true}, {0, 0}, 4) == 15);
+    CHECK(tree_depth({8, 8, true, true}, {0, 0}, 4) == 11);
+    CHECK(tree_depth({3, 8, true, true}, {1, 5}, 4) == 8);
+    CHECK(tree_depth({7, 5, true, true}, {0, 0}, 4) == 8);
     CHECK(tree_depth({1, 8}, {0, 2}, 1) == 5);
 }

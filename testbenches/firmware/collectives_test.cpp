@@ -5,6 +5,7 @@
 // breaks.
 #include <catch2/catch.hpp>
 
+#include "firmware/collectives/broadcast_trees.h"
 #include "firmware/collectives/supports.h"
 #include "testbenches/firmware/loopback_world.h"
 
@@ -59,7 +60,8 @@ std::uint32_t expected_steps(const abi::command& c, std::uint32_t rows, std::uin
 }
 
 /// run_all with the steps that each answer tells.
-std::string run_counted(const world_options& options, const std::vector<abi::command>& commands, std::uint64_t* skew = nullptr)
+std::string run_counted(const world_options& options, const std::vector<abi::command>& commands, std::uint64_t* skew = nullptr,
+                        std::uint64_t* waited = nullptr)
 {
     world w(options);
     for (const abi::command& c : commands)
@@ -76,6 +78,8 @@ std::string run_counted(const world_options& options, const std::vector<abi::com
         }
     if (skew != nullptr)
         *skew = std::max(*skew, w.max_skew());
+    if (waited != nullptr)
+        *waited = w.waited_in_engines();
     return problems;
 }
 
@@ -122,6 +126,39 @@ TEST_CASE("every collective is exact on every small mesh and count")
                 INFO(s.rows << "x" << s.cols << " op " << int(v.op) << " algo " << int(v.algo) << " seed " << seed);
                 REQUIRE(run_counted(o, commands) == "");
             }
+}
+
+TEST_CASE("trees of tori are exact and wait in the DMA engine where queues and rings allow it")
+{
+    std::uint32_t seed = 300;
+    for (const shape s : {shape{3, 3}, {4, 4}, {3, 5}, {5, 3}, {2, 6}, {6, 4}, {4, 7}})
+        for (const collective_op op : {collective_op::broadcast, collective_op::reduce})
+            for (const std::uint32_t queues : {3u, 4u, 8u})
+                for (const std::uint32_t entries : {4u, 8u, 16u, 64u}) {
+                    world_options o;
+                    o.rows = s.rows;
+                    o.cols = s.cols;
+                    o.seed = ++seed;
+                    o.wrap_rows = seed % 3 != 0;
+                    o.wrap_cols = seed % 5 != 0;
+                    o.queues = queues;
+                    o.ports = 1 + seed % 2;
+                    o.ring_entries = entries;
+                    std::vector<abi::command> commands;
+                    for (const std::uint64_t count : {std::uint64_t{5000}, std::uint64_t{12345}}) {
+                        abi::command c = make(op, algorithm::mesh_tree, count, 256);
+                        c.root = seed % (s.rows * s.cols);
+                        c.transposed = seed / 2 % 2;
+                        commands.push_back(c);
+                    }
+                    std::uint64_t waited = 0;
+                    INFO(s.rows << "x" << s.cols << " op " << int(op) << " seed " << seed << ", " << queues << " queues of " << entries);
+                    REQUIRE(run_counted(o, commands, nullptr, &waited) == "");
+                    if (queues < 4 || firmware::tree_colours({s.rows, s.cols, o.wrap_rows, o.wrap_cols}) < 3)
+                        CHECK(waited == 0);
+                    else if (entries >= 16)
+                        CHECK(waited > 0);
+                }
 }
 
 TEST_CASE("large counts with all chunk sizes")

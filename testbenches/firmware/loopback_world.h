@@ -16,6 +16,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <utility>
 
 #include "firmware/collectives/device_collectives.h"
 #include "hw/abi/descriptor.h"
@@ -127,6 +128,8 @@ public:
     std::uint64_t bytes_sent(std::uint32_t rank) const { return ranks_[rank]->bytes_sent; }
     std::uint64_t bytes_received(std::uint32_t rank) const { return ranks_[rank]->bytes_received; }
     std::uint64_t max_skew() const { return max_skew_; }
+    /// Looks at semaphores by descriptors that wait for one, which found too low a count.
+    std::uint64_t waited_in_engines() const { return waited_in_engines_; }
     const std::map<std::string, std::uint64_t>& access_kinds() const { return access_kinds_; }
 
 private:
@@ -351,6 +354,7 @@ private:
             std::uint32_t entries = 0, tail = 0, head = 0;
             bool busy = false;
             bool half_read = false;
+            bool waits = false; ///< for a semaphore
             bool frozen = false;
             message current;
         };
@@ -469,20 +473,43 @@ private:
             m.data[i] = n.hbm[m.d.source_offset + m.place(i)];
     }
 
+    enum class wait_state { none, over, waits, bad };
+    /// What the entry behind a descriptor says: here it has a semaphore to wait for, and nothing else.
+    wait_state wait_of(const node& n, std::uint32_t q, const unsigned char* at) const
+    {
+        abi::dma_element_entry e;
+        std::memcpy(&e, at, sizeof e);
+        std::uint32_t words[14];
+        std::memcpy(words, &e, sizeof words);
+        const auto& queue = n.queues[q];
+        if (queue.current.d.element_entries != 1 || queue.tail - queue.head < 2 || e.check != abi::check_word(words, 14) ||
+            e.more_sources != 0 || e.more_destinations != 0 || e.wait_semaphore >= std::size(n.count))
+            return wait_state::bad;
+        return static_cast<std::int32_t>(n.count[e.wait_semaphore] - e.wait_count) >= 0 ? wait_state::over : wait_state::waits;
+    }
+
     void fetch(node& n, std::uint32_t q)
     {
         auto& queue = n.queues[q];
         message& m = queue.current;
         if (!queue.half_read) {
-            const std::uint64_t at = queue.base + std::uint64_t{queue.head % queue.entries} * abi::k_descriptor_bytes;
-            std::memcpy(&m.d, &n.hbm[at], sizeof m.d);
+            const auto entry = [&](std::uint32_t i) {
+                return &n.hbm[queue.base + std::uint64_t{(queue.head + i) % queue.entries} * abi::k_descriptor_bytes];
+            };
+            std::memcpy(&m.d, entry(0), sizeof m.d);
             std::uint32_t words[14];
             std::memcpy(words, &m.d, sizeof words);
-            if (m.d.check != abi::check_word(words, 14) || m.d.destination_rank >= ranks() ||
+            const wait_state wait = m.d.element_entries == 0 ? wait_state::none : wait_of(n, q, entry(1));
+            if (wait == wait_state::waits) {
+                queue.waits = true; // deliver() looks again
+                ++waited_in_engines_;
+                return;
+            }
+            if (wait == wait_state::bad || m.d.check != abi::check_word(words, 14) || m.d.destination_rank >= ranks() ||
                 m.d.source_offset + m.span() > hbm_bytes_ || m.d.destination_offset + (m.d.rank_stride == 0 ? m.span() : m.d.bytes) > hbm_bytes_ ||
                 (m.d.rank_stride != 0 ? m.d.destination_rank + std::uint64_t{m.d.more_pieces} * m.d.rank_stride >= ranks()
                                       : m.d.more_pieces != 0 && (m.d.bytes == 0 || m.d.stride < m.d.bytes)) ||
-                m.d.destination_port >= options_.ports || (m.d.bytes == 0 && m.d.remote_semaphore >= 64 * abi::dma::SEM_BANKS_reset)) {
+                m.d.destination_port >= options_.ports || (m.d.bytes == 0 && wait == wait_state::none && m.d.remote_semaphore >= 64 * abi::dma::SEM_BANKS_reset)) {
                 problem("bad descriptor from rank " + std::to_string(n.rank));
                 n.error |= 1;
                 n.wake();
@@ -497,7 +524,7 @@ private:
             return;
         }
         queue.half_read = false;
-        ++queue.head;
+        queue.head += 1u + m.d.element_entries;
         if (m.d.rank_stride == 0) {
             read(n, m, m.bytes() / 2, m.bytes());
             send(n, q, m);
@@ -559,6 +586,9 @@ private:
                 ++n.count[semaphore];
                 if (semaphore / 64 == n.bank)
                     n.test(semaphore % 64);
+                for (std::uint32_t q = 0; q < n.queues.size(); ++q)
+                    if (std::exchange(n.queues[q].waits, false))
+                        can_happen({action::fetch, n.rank, q, nullptr});
             }
             s.messages.pop_front();
         }
@@ -711,6 +741,7 @@ private:
     std::uint64_t now_ = 0;
     std::uint64_t messages_ = 0;
     std::uint64_t max_skew_ = 0;
+    std::uint64_t waited_in_engines_ = 0;
     std::vector<std::unique_ptr<node>> ranks_;
     std::map<std::uint64_t, message_stream> streams_;
     std::vector<action> actions_;

@@ -225,6 +225,17 @@ TEST_CASE("broadcast in two colours: share of the two links of a corner")
     CHECK(share <= 1.0);
 }
 
+TEST_CASE("broadcast in four colours: share of the four links of a chip of a torus")
+{
+    const std::vector<double> us = times("tpu_v3/mesh_8x8.yaml", "[{op: broadcast, sizes: [64 MiB]}]",
+                                         "--set \"burst=1 packet\" --set mesh.wrap=both");
+    REQUIRE(us.size() == 1);
+    const double share = k_64_mib / (4 * 82e3) / us[0];
+    INFO(us[0] << " us, " << 100 * share << " % of the bound");
+    CHECK(share >= 0.85);
+    CHECK(share <= 1.0);
+}
+
 TEST_CASE("all_to_all in two phases: share of what the middle of a mesh and of a torus carries")
 {
     // Half of what half of the ranks of a row or column send crosses its middle, which a torus has twice.

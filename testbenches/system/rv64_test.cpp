@@ -154,6 +154,22 @@ TEST_CASE("native cores charge the instructions that rv64 cores execute on a tor
                           spec(collective_op::reduce_scatter, {algorithm::direct, algorithm::multi_axis}, bytes),
                           spec(collective_op::all_gather, {algorithm::direct, algorithm::multi_axis}, bytes)},
                          0.05);
+    std::vector<collective_spec> trees = {spec(collective_op::broadcast, {algorithm::mesh_tree}, {4, 256 << 10}),
+                                          spec(collective_op::reduce, {algorithm::mesh_tree}, {4, 256 << 10})};
+    for (collective_spec& s : trees)
+        s.chunk = data_size(1 << 10); // most of the work is messages that wait in the DMA engine
+    compare_instructions(config, trees, 0.05);
+}
+
+TEST_CASE("trees of a torus on rv64 cores give the bytes and times of native cores")
+{
+    using abi::algorithm;
+    using abi::collective_op;
+    tpu_v3_config config = pod(4, 4);
+    config.mesh.wrap = mesh_wrap::both;
+    config.run.workload = {spec(collective_op::broadcast, {algorithm::mesh_tree}, {65540, 1 << 20}),
+                           spec(collective_op::reduce, {algorithm::mesh_tree}, {65540, 1 << 20})};
+    compare(config, {0.03, 0.04});
 }
 
 TEST_CASE("collectives on 4x4 rv64 cores with small rings")

@@ -61,7 +61,11 @@ TEST_CASE("bounds: memory", "[bounds]")
     const abi::platform_table full = machine({8, 8}, dimension_kind::full);
     CHECK(us(full, collective_op::reduce_scatter, 640'000, 8'000'000'000) == Approx(3 * 630.0));
     CHECK(bound_of(full, 0, 8'000'000'000, collective_op::reduce_scatter, 640'000)->resource == "memory");
-    CHECK(us(full, collective_op::reduce, 640'000, 8'000'000'000) == Approx(2 * 640.0)); // the root adds all that comes
+    // On average a sum is read once and added once for each rank but the root, wherever relays are.
+    CHECK(us(full, collective_op::reduce, 640'000, 8'000'000'000) == Approx(3 * 630.0));
+    CHECK(us(full, collective_op::broadcast, 640'000, 8'000'000'000) == Approx(2 * 630.0));
+    // Of two ranks the root touches memory most: it adds all that comes.
+    CHECK(us(machine({2}, dimension_kind::full), collective_op::reduce, 640'000, 8'000'000'000) == Approx(2 * 640.0));
     CHECK(bound_of(full, 0, 8'000'000'000, collective_op::reduce, 640'000, true)->us ==
           Approx(2 * 640.0)); // or reads its own and writes the sum
     CHECK(us(full, collective_op::reduce_scatter, 640'000, 8'000'000'000'000) == Approx(630.0 / 20));

@@ -248,15 +248,44 @@ TEST_CASE("a schedule by table: mesh_tree in two colours", "[schedule]")
 )");
     // A torus has four trees, of which each leaves the root by another link.
     const shape torus{"3x3 torus", {3, 3}, dimension_kind::ring, {}};
-    CHECK(text(torus, c, 0) == R"(rank 0 at (0,0): 5 steps
-  channel 0  forwards what arrives
+    CHECK(text(torus, c, 0) == R"(rank 0 at (0,0): 3 steps
+  channel 0  forwards what arrives, posted ahead
     step   0  to rank 1    elements 0 to 2047: 8192 B
-  channel 1  forwards what arrives
+  channel 1  forwards what arrives, posted ahead
     step   0  to rank 2    elements 2048 to 4095: 8192 B
-  channel 2  forwards what arrives
+  channel 2  forwards what arrives, posted ahead
     step   0  to rank 3    elements 4096 to 6143: 8192 B
-  channel 3  forwards what arrives
+  channel 3  forwards what arrives, posted ahead
     step   0  to rank 6    elements 6144 to 8191: 8192 B
+)");
+    // Cores leave the wait for what they send on to the DMA engine.
+    CHECK(text(torus, c, 4) == R"(rank 4 at (1,1): 3 steps; first tells ranks 1, 5, 3, 7 that it is ready
+  channel 0  forwards what arrives, posted ahead
+    step   0  to rank 3    elements 0 to 2047: 8192 B
+  channel 1  forwards what arrives, posted ahead
+    step   0  to rank 5    elements 0 to 2047: 8192 B
+  channel 2  forwards what arrives, posted ahead
+    step   0  to rank 1    elements 4096 to 6143: 8192 B
+  channel 3  forwards what arrives, posted ahead
+    step   0  to rank 7    elements 4096 to 6143: 8192 B
+  channel 4  receives only
+  channel 5  receives only
+  channel 6  receives only
+  channel 7  receives only
+)");
+    collective_case sums = case_of(collective_op::reduce, algorithm::mesh_tree, 8192, 8192);
+    CHECK(text(torus, sums, 1) == R"(rank 1 at (0,1): 3 steps; first tells ranks 2, 7, 4 that it is ready
+  channel 0  receives only
+  channel 1  receives only
+  channel 2  receives only
+  channel 3  sums to the parent, posted ahead
+    step   0  to rank 0    elements 0 to 2047: 8192 B
+  channel 4  sums to the parent, posted ahead
+    step   0  to rank 2    elements 2048 to 4095: 8192 B
+  channel 5  sums to the parent, posted ahead
+    step   0  to rank 4    elements 4096 to 6143: 8192 B
+  channel 6  sums to the parent, posted ahead
+    step   0  to rank 7    elements 6144 to 8191: 8192 B
 )");
 }
 
