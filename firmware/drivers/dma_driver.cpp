@@ -249,11 +249,13 @@ abi::status dma_driver::stage(std::uint32_t queue, const abi::dma_descriptor& d,
     return hal_.faulted() ? bus_error("DMA.RING") : abi::status{};
 }
 
-[[gnu::noinline]] void dma_driver::write_staged()
+/// False after a bus error: what did not reach the ring must never be announced.
+[[gnu::noinline]] bool dma_driver::write_staged()
 {
     const std::uint32_t first = enqueued_[staged_queue_] - staged_count_;
     write_entries(staged_queue_, first, staged_, staged_count_);
     staged_count_ = 0;
+    return !hal_.faulted();
 }
 
 // What a process group calls rank and semaphore, as the device knows them.
@@ -289,24 +291,28 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std
     return in_group_ ? enqueue_in_group(queue, d, timeout_ns) : put(queue, d, timeout_ns);
 }
 
+[[gnu::always_inline]] inline void dma_driver::announce(std::uint32_t queue)
+{
+    if (told_[queue] == enqueued_[queue])
+        return;
+    told_[queue] = enqueued_[queue];
+    hal_.write32(reg(abi::dma::TAIL(queue)), told_[queue]);
+}
+
 void dma_driver::doorbells()
 {
+    if (staged_count_ != 0 && !write_staged())
+        return;
     for (std::uint32_t i = 0; i < pending_count_; ++i)
-        doorbell(pending_[i]);
+        announce(pending_[i]);
     pending_count_ = pending_mask_ = 0;
 }
 
 void dma_driver::doorbell(std::uint32_t queue)
 {
-    if (told_[queue] == enqueued_[queue])
+    if (staged_count_ != 0 && !write_staged())
         return;
-    if (staged_count_ != 0 && staged_queue_ == queue) {
-        write_staged();
-        if (hal_.faulted())
-            return; // what did not reach the ring must never be announced
-    }
-    told_[queue] = enqueued_[queue];
-    hal_.write32(reg(abi::dma::TAIL(queue)), told_[queue]);
+    announce(queue);
 }
 
 abi::status dma_driver::post(std::uint32_t queue, abi::dma_descriptor& d, std::uint64_t timeout_ns)

@@ -106,7 +106,8 @@ private:
     bool takes(std::uint32_t queue, std::uint32_t entries) const; ///< by what is known of HEAD
     abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
     void write_entries(std::uint32_t queue, std::uint32_t first, const void* entries, std::uint32_t count);
-    void write_staged();
+    bool write_staged();
+    void announce(std::uint32_t queue);
     void has_news(std::uint32_t queue);
     std::uint32_t rank_on_machine(std::uint32_t rank) { return members_ == 0 ? rank : hal_.read32(members_ + sizeof(std::uint32_t) * rank); }
     std::uint32_t semaphore_on_machine(std::uint32_t s) const { return s == abi::k_no_semaphore ? s : first_semaphore_ + s; }
