@@ -274,7 +274,7 @@ bool engine::must_wait_for_contributions(channel& c)
                 charge(costs::k_blocked);
                 return {};
             }
-            if (c.group == 0 && !dma_.has_space(c.queue)) { // a group has room
+            if (!dma_.has_space(c.queue)) { // a group has room
                 c.blocked_by_ring = true;
                 return dma_.bus_status("DMA.HEAD");
             }
@@ -284,10 +284,10 @@ bool engine::must_wait_for_contributions(channel& c)
             }
             if (abi::status s = send_chunk(c); !s.ok())
                 return s;
-            if (c.batch != k_batch)
+            if (c.batch != k_batch) {
                 ring_doorbells(); // its link need not wait for the others' messages
-            if (c.group != 0)
-                c.batch = k_batch;
+                c.batch = c.group != 0 ? k_batch : c.batch;
+            }
         }
         const pass& p = *c.now;
         if (must_wait(c, p.receive_semaphore, c.receive_base + c.counts.receives, p.view.predecessor))

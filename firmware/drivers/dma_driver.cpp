@@ -301,11 +301,17 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, std
 
 void dma_driver::doorbells()
 {
-    if (staged_count_ != 0 && !write_staged())
-        return;
+    if (staged_count_ != 0)
+        return doorbells_behind_staged();
     for (std::uint32_t i = 0; i < pending_count_; ++i)
         announce(pending_[i]);
     pending_count_ = pending_mask_ = 0;
+}
+
+[[gnu::noinline]] void dma_driver::doorbells_behind_staged()
+{
+    if (write_staged())
+        doorbells();
 }
 
 void dma_driver::doorbell(std::uint32_t queue)

@@ -107,6 +107,7 @@ private:
     abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
     void write_entries(std::uint32_t queue, std::uint32_t first, const void* entries, std::uint32_t count);
     bool write_staged();
+    void doorbells_behind_staged();
     void announce(std::uint32_t queue);
     void has_news(std::uint32_t queue);
     std::uint32_t rank_on_machine(std::uint32_t rank) { return members_ == 0 ? rank : hal_.read32(members_ + sizeof(std::uint32_t) * rank); }
