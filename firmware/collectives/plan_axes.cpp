@@ -13,7 +13,8 @@ namespace {
 // A shard that is cut into parts has one message more for each part; below this they would cost more than idle links.
 // On rings every step waits for them: calibrated on an 8x8 torus, where an all_gather of 4 MiB took 117 us in parts of
 // 16 KiB and 78 us by one lane.
-constexpr std::uint64_t k_shortest_part_bytes = 8192, k_shortest_ring_part_bytes = 32 << 10;
+// On an 8x8 full mesh a reduce_scatter of 1 MiB took 15.1 us in parts of 8 KiB and 13.3 us by one lane.
+constexpr std::uint64_t k_shortest_part_bytes = 16 << 10, k_shortest_ring_part_bytes = 32 << 10;
 // An all_reduce cuts no shard of a rank, but its lanes share a core: below this, one lane is done sooner than two, and
 // on rings below k_shortest_ring_part_bytes two sooner than four. Calibrated on a rack and an 8x8 mesh and torus, 64
 // KiB to 4 MiB.
@@ -22,9 +23,12 @@ constexpr std::uint64_t k_shortest_lane_part_bytes = 4096, k_shortest_ring_lane_
 // byte, sums of the second one touch it three times, and its messages fill what the other's steps leave idle.
 // Calibrated on an 8x8 torus: 24 MiB takes 1.6 % longer in halves, 32 MiB 5.7 % less, 64 MiB 4.6 %.
 constexpr std::uint64_t k_shortest_half_part_bytes = 64 << 10;
-// From here on, two lanes take turns in direct exchanges: while one waits for the last message of a dimension, the
-// other one sends.
-constexpr std::uint64_t k_shortest_turn_bytes = 64 << 10;
+// Two lanes take turns in direct exchanges, when a shard has so many bytes for each message of a turn: while one waits
+// for the last message of a dimension, the other one sends, but the core has twice as many messages. Calibrated with an
+// all_reduce, in us without and with turns: board of 8, 1 MiB 14.6 and 15.2, 2 MiB 20.0 and 17.5; 4x4 NPUs, 4 MiB 39.1
+// and 40.2, 6 MiB 52.5 and 52.3, 32 MiB 227 and 222; 8x8 NPUs, 2 MiB 29.1 and 47.8, 16 MiB 68 and 85, 32 MiB 117 and
+// 119. One dimension has no second one whose messages the core could send meanwhile, so turns pay earlier.
+constexpr std::uint64_t k_turn_bytes_of_message = 24 << 10, k_turn_bytes_of_lone_message = 18 << 10;
 
 // As many lanes as a core keeps busy in messages of the command's chunk.
 constexpr std::uint32_t k_lanes_of_a_chunk = 2;
@@ -134,9 +138,11 @@ void planner::plan_axes()
     const std::uint32_t lanes_of_semaphores = k_axis_data_semaphores / semaphores;
     if (!any_ring) {
         out_.chunk_elements = command_.count; // nobody forwards anything, so a block is one message
-        const std::uint64_t block =
-            command_.count / (2 * fast_axes(table_) * table_.dims[table_.dim_count - 1 - axes[0]]);
-        if (block * element_bytes >= k_shortest_turn_bytes)
+        std::uint64_t messages = 0; // of a turn
+        for (std::uint32_t i = 0; i < levels; ++i)
+            messages += fast_axes(table_) * (table_.dims[table_.dim_count - 1 - axes[i]] - 1);
+        const std::uint64_t least = messages * (levels > 1 ? k_turn_bytes_of_message : k_turn_bytes_of_lone_message);
+        if (command_.count / table_.ranks * element_bytes >= least)
             directions = 2;
     }
     const std::uint32_t most_lanes = smaller(lanes_of_semaphores, k_max_lanes);
