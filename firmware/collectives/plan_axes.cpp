@@ -15,10 +15,12 @@ namespace {
 // 16 KiB and 78 us by one lane.
 // On an 8x8 full mesh a reduce_scatter of 1 MiB took 15.1 us in parts of 8 KiB and 13.3 us by one lane.
 constexpr std::uint64_t k_shortest_part_bytes = 16 << 10, k_shortest_ring_part_bytes = 32 << 10;
-// An all_reduce cuts no shard of a rank, but its lanes share a core: below this, one lane is done sooner than two, and
-// on rings below k_shortest_ring_part_bytes two sooner than four. Calibrated on a rack and an 8x8 mesh and torus, 64
-// KiB to 4 MiB.
-constexpr std::uint64_t k_shortest_lane_part_bytes = 4096, k_shortest_ring_lane_part_bytes = 2048;
+// An all_reduce cuts no shard of a rank, but its lanes share a core. On rings one lane is done sooner than two below
+// this, and two sooner than four below k_shortest_ring_part_bytes. Calibrated on an 8x8 mesh and torus, 64 KiB to 4 MiB.
+constexpr std::uint64_t k_shortest_ring_lane_part_bytes = 2048;
+// In direct exchanges, when messages along its longest dimension are shorter than this for each of them. Calibrated on
+// racks of 3x3 to 8x8 NPUs, where two lanes pay from 100, 270, 560, 1000 and (8x8) 1750 KiB on.
+constexpr std::uint64_t k_lane_bytes_of_message = 15 << 10;
 // An all_reduce on rings goes in two halves from here on: while the first one is gathered, which touches memory twice a
 // byte, sums of the second one touch it three times, and its messages fill what the other's steps leave idle.
 // Calibrated on an 8x8 torus: 24 MiB takes 1.6 % longer in halves, 32 MiB 5.7 % less, 64 MiB 4.6 %.
@@ -124,9 +126,12 @@ void planner::plan_axes()
     direct_axes_ = axes_joined_directly(table_);
     std::uint32_t directions = 1;
     bool any_ring = false;
+    std::uint64_t longest = 0; // dimension, in ranks
     // Of a lane. A rank has one predecessor on a ring, but many in a direct exchange, and on the way to a root.
     std::uint32_t semaphores = to_root ? 2 * levels : levels;
     for (std::uint32_t i = 0; i < levels; ++i) {
+        const std::uint32_t size = table_.dims[table_.dim_count - 1 - axes[i]];
+        longest = size > longest ? size : longest;
         if (table_.kind[table_.dim_count - 1 - axes[i]] == abi::dimension_kind::ring)
             directions = 2;
         if (has(direct_axes_, axes[i]))
@@ -162,7 +167,9 @@ void planner::plan_axes()
         directions = 1;
     while (by_rank && colours > 1 && part_bytes() < shortest_part_bytes)
         --colours;
-    const std::uint64_t shortest_lane = any_ring ? k_shortest_ring_lane_part_bytes : k_shortest_lane_part_bytes;
+    const std::uint64_t shortest_lane = any_ring          ? k_shortest_ring_lane_part_bytes
+                                        : directions == 1 ? k_lane_bytes_of_message * longest * (longest - 1) / table_.ranks
+                                                          : 0; // turns pay later than lanes
     if (part_bytes() < (by_rank ? shortest_part_bytes : shortest_lane))
         colours = directions = 1;
     // One core serves all lanes: with four its messages are twice as long as with two, so that it has as long for each.
@@ -173,9 +180,9 @@ void planner::plan_axes()
     const bool in_parts = by_rank && (part_bytes() >= shortest_part_bytes ||
                                       fast_axes_first_pays(table_, direct_axes_, shard * element_bytes, any_ring));
     if (in_parts) { // all parts have as many messages
-        const std::uint64_t longest = shard / (colours * directions) + 1;
-        const std::uint32_t messages = out_.chunks(longest);
-        out_.chunk_elements = (longest + messages - 1) / messages;
+        const std::uint64_t part = shard / (colours * directions) + 1;
+        const std::uint32_t messages = out_.chunks(part);
+        out_.chunk_elements = (part + messages - 1) / messages;
     }
     const std::uint32_t ways = colours * directions;
     const bool in_halves = !by_rank && !to_root && any_ring && 2 * ways <= most_lanes &&
