@@ -16,7 +16,8 @@ namespace {
 // On an 8x8 full mesh a reduce_scatter of 1 MiB took 15.1 us in parts of 8 KiB and 13.3 us by one lane.
 constexpr std::uint64_t k_shortest_part_bytes = 16 << 10, k_shortest_ring_part_bytes = 32 << 10;
 // An all_reduce cuts no shard of a rank, but its lanes share a core. On rings one lane is done sooner than two below
-// this, and two sooner than four below k_shortest_ring_part_bytes. Calibrated on an 8x8 mesh and torus, 64 KiB to 4 MiB.
+// this, and two sooner than four below k_shortest_ring_part_bytes. Calibrated on an 8x8 mesh and torus with 64 KiB to
+// 4 MiB.
 constexpr std::uint64_t k_shortest_ring_lane_part_bytes = 2048;
 // In direct exchanges, when messages along its longest dimension are shorter than this for each of them. Calibrated on
 // racks of 3x3 to 8x8 NPUs, where two lanes pay from 100, 270, 560, 1000 and (8x8) 1750 KiB on.
