@@ -220,6 +220,12 @@ void check_training_step(const training_step_config& step, const workload_ground
                        step.pipeline->stages, ground.members)
                  : fmt::format("is {}, but a replica has {} {}: each of them is a stage.", step.pipeline->stages,
                                ground.replica_ranks, ground.members)});
+    if (step.streaming && !step.streaming->rate)
+        problems.push_back(
+            {severity::error, "training_step.streaming.rate",
+             fmt::format("is missing, and {} here have no link to Streaming Memory that would set it; say the rate of the "
+                         "memory behind each of them, for example \"rate: 256 Gbps\".",
+                         ground.members)});
     std::set<std::uint32_t> sizes;
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
         const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(0);

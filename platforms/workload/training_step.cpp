@@ -140,24 +140,23 @@ std::vector<key_rule<step_streaming>> step_streaming::key_rules()
 }
 
 namespace {
-// Of links of an IPU-Pod, until the machine is known, which has its own: one IPU-Link, a Host-Link.
-constexpr std::uint64_t k_ipu_link_bps = 108'800'000'000, k_host_link_bps = 256'000'000'000;
-
-std::uint64_t time_of(data_size bytes, bandwidth rate)
+/// 0 without a rate: where a file leaves it out, the platform sets it, or refuses the file.
+std::uint64_t time_of(data_size bytes, const std::optional<bandwidth>& rate)
 {
-    return static_cast<std::uint64_t>(
-        std::llround(static_cast<double>(bytes.value()) * 8e12 / static_cast<double>(rate.value())));
+    return rate ? static_cast<std::uint64_t>(
+                      std::llround(static_cast<double>(bytes.value()) * 8e12 / static_cast<double>(rate->value())))
+                : 0;
 }
 } // namespace
 
 std::uint64_t step_pipeline::transfer_ps() const
 {
-    return time_of(activations, rate.value_or(bandwidth(fewest_links() * k_ipu_link_bps)));
+    return time_of(activations, rate);
 }
 
 std::uint64_t step_streaming::transfer_ps() const
 {
-    return time_of(bytes, rate.value_or(bandwidth(k_host_link_bps)));
+    return time_of(bytes, rate);
 }
 
 std::uint64_t step_streaming::on_tiles_ps(std::uint64_t compute_ps) const
