@@ -133,6 +133,10 @@ inline constexpr std::uint32_t k_one_step_step = 200;
 inline constexpr std::uint32_t k_one_step_place = 37;
 inline constexpr std::uint32_t k_rdh_step = 330;
 inline constexpr std::uint32_t k_rdh_place = 41;
+inline constexpr std::uint32_t k_tree_broadcast_step = 200;
+inline constexpr std::uint32_t k_tree_broadcast_place = 30;
+inline constexpr std::uint32_t k_tree_reduce_step = 200;
+inline constexpr std::uint32_t k_tree_reduce_place = 30;
 
 // SwitchML workers. Measured: counts of every step in runs of 4 B to 100 KiB (both transports and types, 64 and 256
 // elements a packet, 1 to 16 packets a message, 10 and 100 Gb/s), least squares. Steps that always come together share

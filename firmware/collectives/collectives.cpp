@@ -116,6 +116,7 @@ constexpr run_function run_by_kangaring = run_with_others<run_kangaring>;
 constexpr run_function run_by_device_mesh = run_with_others<run_device_mesh>;
 constexpr run_function run_by_device_mesh_one_step = run_with_others<run_device_mesh_one_step>;
 constexpr run_function run_by_rdh = run_with_others<run_rdh>;
+constexpr run_function run_by_device_tree = run_with_others<run_device_tree>;
 constexpr run_function run_by_rdh_same_axis = run_with_others<run_rdh_same_axis>;
 constexpr run_function run_by_replica_rings = run_with_others<run_replica_rings>;
 constexpr run_function run_by_replica_broadcast = run_with_others<run_replica_broadcast>;

@@ -1,0 +1,297 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// Broadcast and reduce along trees over devices (device_trees.h), slice after slice: no two trees use the same link in
+// the same direction, and each carries a part of the data. AWS Neuron documents no scheme for either; these use what it
+// documents for others: trees of links that share none, as its rings, duplication, sums on the way.
+//
+//   broadcast  the rank of a tree sends what came on to the next devices, to one rank of the other half of its device
+//              and to the others of its own half (1R2W); that one rank passes it on to the others of its half, so that
+//              data crosses the joint of the halves once. On the root's device the ranks of trees read the root's
+//              memory themselves.
+//   reduce     the rank of a tree sums the contributions of its device, read from their memories, and the sums of the
+//              devices that come to it, and writes the sum on, on the root's device into the root's memory.
+//
+// Each tree goes twice, by two ranks of a half with a part of the data each, so that ranks share the work of a device.
+#include "firmware/collectives/device_collectives.h"
+#include "firmware/collectives/device_trees.h"
+#include "firmware/collectives/streams.h"
+
+namespace weft::firmware {
+
+namespace {
+
+/// Of a tree: a rank of each device.
+constexpr std::uint32_t k_turns = 2;
+constexpr std::uint32_t k_most_parts = k_turns * k_most_colours;
+/// Chosen on the model of 4x4 Trn2 chips: longer slices fill trees later, shorter ones take more descriptors.
+constexpr std::uint64_t k_slice_bytes = 64 << 10;
+constexpr std::uint64_t k_least_part_bytes = 16 << 10; ///< of a tree; below this, one tree of least depth
+
+/// Each once.
+struct told_ranks {
+    static constexpr std::uint32_t k_most = 64;
+    explicit told_ranks(std::uint32_t rank) : own(rank) {}
+    void add(std::uint32_t rank)
+    {
+        bool known = rank == own;
+        for (std::uint32_t i = 0; i < count; ++i)
+            known = known || list[i] == rank;
+        if (!known)
+            list[count++] = rank;
+    }
+    std::uint32_t own;
+    std::uint32_t count = 0;
+    std::uint32_t list[k_most];
+};
+
+class tree_plan_base {
+public:
+    tree_plan_base(const abi::platform_table& table, const abi::command& command)
+        : map_(table), places_(command), trees_(map_, command.root), root_(command.root), on_root_device_(map_.device == trees_.root_device())
+    {
+        const std::uint64_t bytes = command.count * places_.element;
+        if (bytes < trees_.colours() * k_least_part_bytes)
+            trees_.use_one();
+        turns_ = bytes < k_turns * trees_.colours() * k_least_part_bytes ? 1 : k_turns;
+        parts_ = turns_ * trees_.colours();
+        const std::uint64_t part = bytes / parts_;
+        slices_ = part <= k_slice_bytes ? 1 : static_cast<std::uint32_t>((part + k_slice_bytes - 1) / k_slice_bytes);
+    }
+    const device_map& map() const { return map_; }
+
+protected:
+    std::uint32_t colour_of(std::uint32_t part) const { return part % trees_.colours(); }
+    std::uint32_t rank_on(std::uint32_t part, std::uint32_t device) const { return trees_.rank_on(colour_of(part), device, part / trees_.colours()); }
+    abi::element_range piece(std::uint32_t part, std::uint32_t slice) const
+    {
+        const abi::element_range all = abi::shard_of(places_.count, parts_, part), cut = abi::shard_of(all.count, slices_, slice);
+        return {all.first + cut.first, cut.count};
+    }
+
+    device_map map_;
+    stream_places places_;
+    device_trees trees_;
+    std::uint32_t root_;
+    bool on_root_device_;
+    std::uint32_t turns_ = 1, parts_ = 1, slices_ = 1;
+};
+
+class broadcast_plan : public tree_plan_base {
+public:
+    static constexpr std::uint32_t k_step = costs::k_tree_broadcast_step, k_place = costs::k_tree_broadcast_place;
+    broadcast_plan(const abi::platform_table& table, const abi::command& command) : tree_plan_base(table, command), tells_(map_.rank), told_(map_.rank)
+    {
+        for (std::uint32_t part = 0; part < parts_; ++part)
+            find_role(part);
+    }
+    bool holds_peers() const { return on_root_device_ && map_.per_device > 1; }
+    // Where one has several streams, those of a tree follow each other: nothing waits for a later tree.
+    std::uint32_t streams() const { return parts_ * k_ways; }
+    std::uint32_t length(std::uint32_t stream) const { return slices_ * groups_in(stream); }
+
+    void step(std::uint32_t stream, std::uint32_t k, stream_step& s) const
+    {
+        const std::uint32_t part = stream / k_ways, groups = groups_in(stream), slice = k / groups, group = k % groups * k_ways + stream % k_ways;
+        const role& r = roles_[part];
+        const abi::element_range range = piece(part, slice);
+        s.bytes = range.count * places_.element;
+        const bool first_read = r.reads_root && group == 0;
+        s.reads(first_read ? root_ : map_.rank, places_.in_buffer(range.first));
+        for (std::uint32_t i = group * k_duplicates; i < (group + 1) * k_duplicates && i < r.count; ++i)
+            s.writes(r.to[i].rank, places_.in_buffer(range.first), r.to[i].semaphore);
+        if (r.arrivals != k_nothing && !first_read)
+            s.waits(r.arrivals, slice + 1);
+    }
+
+    std::uint32_t expected(std::uint32_t number) const
+    {
+        std::uint32_t parts = 0;
+        for (std::uint32_t part = 0; part < parts_; ++part)
+            parts += roles_[part].arrivals == number ? 1 : 0;
+        return slices_ * parts;
+    }
+    template <class Sink> void tells(Sink&& sink) const
+    {
+        for (std::uint32_t i = tells_.count; i-- > 0;)
+            sink(tells_.list[i]);
+    }
+    std::uint32_t told_by() const { return told_.count; }
+
+private:
+    static constexpr std::uint32_t k_ways = 2; ///< streams of a part
+    // Numbers for stream_semaphore(): what comes to the rank of a tree, by part; to the one of the other half; to all
+    // others.
+    static constexpr std::uint32_t k_to_half = k_most_parts, k_last = 2 * k_most_parts, k_nothing = ~0u;
+    static_assert(k_last < k_stream_semaphores);
+
+    struct place_of_copy {
+        std::uint32_t rank, semaphore;
+    };
+    struct role {
+        std::uint32_t arrivals = k_nothing; ///< semaphore number of what comes here
+        bool reads_root = false;
+        std::uint32_t count = 0;
+        place_of_copy to[device_trees::k_most_children + 9];
+        void sends(std::uint32_t rank, std::uint32_t semaphore) { to[count++] = {rank, semaphore}; }
+    };
+    std::uint32_t groups_in(std::uint32_t stream) const
+    {
+        const std::uint32_t groups = copies_to(roles_[stream / k_ways].count);
+        return (groups + k_ways - 1 - stream % k_ways) / k_ways;
+    }
+
+    void find_role(std::uint32_t part)
+    {
+        role& r = roles_[part];
+        const std::uint32_t own = rank_on(part, map_.device), half = trees_.half();
+        const std::uint32_t of_half = own % map_.per_device / half;
+        const bool halves = half < map_.per_device;
+        const bool here = !halves || map_.index / half == of_half;
+        // In the other half the rank beside: of ranks that have trees themselves none gets two.
+        const std::uint32_t across = map_.rank_of(map_.device, (of_half ^ 1u) * half + (own % half + half / 2) % half);
+        const std::uint32_t first = here ? own : across; // who passes it on to this rank's half
+        const auto copies = [&](std::uint32_t from_index) {
+            for (std::uint32_t i = from_index; i < from_index + half; ++i)
+                if (const std::uint32_t rank = map_.rank_of(map_.device, i); rank != map_.rank && rank != root_)
+                    r.sends(rank, k_last);
+        };
+        if (map_.rank == own) {
+            std::uint32_t found[device_trees::k_most_children];
+            const std::uint32_t children = trees_.children(colour_of(part), map_.device, found);
+            r.reads_root = on_root_device_ && own != root_;
+            const bool sends_itself = r.reads_root;
+            for (std::uint32_t i = 0; i < children; ++i) {
+                r.sends(rank_on(part, found[i]), part);
+                if (i == 0 && sends_itself)
+                    r.sends(own, part);
+            }
+            if (children == 0 && sends_itself)
+                r.sends(own, part);
+            if (halves && across != root_)
+                r.sends(across, k_to_half + part);
+            copies(of_half * half);
+            if (!on_root_device_)
+                tells_.add(rank_on(part, trees_.parent(colour_of(part), map_.device)));
+        } else if (halves && map_.rank == across) {
+            copies((of_half ^ 1u) * half);
+        }
+        for (std::uint32_t i = 0; i < r.count; ++i)
+            told_.add(r.to[i].rank);
+        if (r.reads_root)
+            told_.add(root_);
+        if (map_.rank == root_) {
+            tells_.add(own); // it reads here
+            return;
+        }
+        r.arrivals = map_.rank == own ? part : map_.rank == across && halves ? k_to_half + part : k_last;
+        tells_.add(map_.rank == across && halves ? own : first);
+    }
+
+    role roles_[k_most_parts];
+    told_ranks tells_, told_;
+};
+
+class reduce_plan : public tree_plan_base {
+public:
+    static constexpr std::uint32_t k_step = costs::k_tree_reduce_step, k_place = costs::k_tree_reduce_place;
+    reduce_plan(const abi::platform_table& table, const abi::command& command) : tree_plan_base(table, command), tells_(map_.rank), told_(map_.rank)
+    {
+        for (std::uint32_t part = 0; part < parts_; ++part)
+            find_role(part);
+    }
+    bool holds_peers() const { return map_.per_device > 1; }
+    // One of each part.
+    std::uint32_t streams() const { return parts_; }
+    std::uint32_t length(std::uint32_t stream) const { return roles_[stream].sums ? slices_ * waits_of(stream) : 0; }
+
+    // A descriptor waits for one semaphore: others wait before it.
+    void step(std::uint32_t part, std::uint32_t k, stream_step& s) const
+    {
+        const role& r = roles_[part];
+        const std::uint32_t waits = waits_of(part), slice = k / waits, number = k % waits;
+        if (r.children != 0)
+            s.waits(arrivals(part, number), slice + 1);
+        if (number + 1 < waits)
+            return;
+        const abi::element_range range = piece(part, slice);
+        s.bytes = range.count * places_.element;
+        for (std::uint32_t i = 0; i < map_.per_device; ++i)
+            s.reads(map_.rank_of(map_.device, (map_.index + i) % map_.per_device), places_.in_buffer(range.first));
+        for (std::uint32_t child = 0; child < r.children; ++child)
+            s.reads(map_.rank, slot_of(child, range));
+        if (on_root_device_)
+            s.writes(root_, places_.in_buffer(range.first), k_result);
+        else
+            s.writes(r.parent, slot_of(r.at_parent, range), arrivals(part, r.at_parent));
+    }
+
+    std::uint32_t expected(std::uint32_t number) const
+    {
+        if (number == k_result)
+            return map_.rank == root_ ? parts_ * slices_ : 0;
+        const std::uint32_t part = number / most_children(), child = number % most_children();
+        return part < parts_ && child < roles_[part].children ? slices_ : 0;
+    }
+    template <class Sink> void tells(Sink&& sink) const
+    {
+        for (std::uint32_t i = tells_.count; i-- > 0;)
+            sink(tells_.list[i]);
+    }
+    std::uint32_t told_by() const { return told_.count; }
+
+private:
+    // Numbers for stream_semaphore(): sums from each child, by part; what comes to the root.
+    static constexpr std::uint32_t k_result = k_stream_semaphores - 1;
+    /// Of a tree, on all shapes: firmware/device_trees_test.
+    std::uint32_t most_children() const { return trees_.colours() == 4 ? 2 : trees_.colours() == 3 ? 3 : 4; }
+    std::uint32_t arrivals(std::uint32_t part, std::uint32_t child) const { return part * most_children() + child; }
+
+    struct role {
+        bool sums = false; ///< this rank has the tree
+        std::uint32_t children = 0;
+        std::uint32_t parent = 0, at_parent = 0; ///< its rank there; which of its children this device is
+    };
+    std::uint32_t waits_of(std::uint32_t part) const { return roles_[part].children > 1 ? roles_[part].children : 1; }
+    /// Where the sum from child number `child` lands.
+    std::uint64_t slot_of(std::uint32_t child, const abi::element_range& range) const { return places_.in_scratch(child * places_.count + range.first); }
+
+    void find_role(std::uint32_t part)
+    {
+        role& r = roles_[part];
+        const std::uint32_t own = rank_on(part, map_.device), colour = colour_of(part);
+        tells_.add(own); // it reads here
+        if (map_.rank != own)
+            return;
+        std::uint32_t found[device_trees::k_most_children];
+        r.sums = true;
+        r.children = trees_.children(colour, map_.device, found);
+        for (std::uint32_t i = 0; i < r.children; ++i)
+            tells_.add(rank_on(part, found[i]));
+        for (std::uint32_t i = 0; i < map_.per_device; ++i)
+            told_.add(map_.rank_of(map_.device, i));
+        if (on_root_device_)
+            return;
+        const std::uint32_t parent = trees_.parent(colour, map_.device);
+        r.parent = rank_on(part, parent);
+        const std::uint32_t siblings = trees_.children(colour, parent, found);
+        for (std::uint32_t i = 0; i < siblings; ++i)
+            r.at_parent = found[i] == map_.device ? i : r.at_parent;
+        told_.add(r.parent);
+    }
+
+    role roles_[k_most_parts];
+    told_ranks tells_, told_;
+};
+
+} // namespace
+
+void run_device_tree(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
+{
+    if (command.op == abi::collective_op::broadcast)
+        run_streams<broadcast_plan>(hal, dma, context, command, result);
+    else
+        run_streams<reduce_plan>(hal, dma, context, command, result);
+}
+
+} // namespace weft::firmware
