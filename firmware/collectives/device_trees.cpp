@@ -5,12 +5,13 @@
 // the same direction, and each carries a part of the data. AWS Neuron documents no scheme for either; these use what it
 // documents for others: trees of links that share none, as its rings, duplication, sums on the way.
 //
-//   broadcast  the rank of a tree sends what came on to the next devices, to one rank of the other half of its device
-//              and to the others of its own half (1R2W); that one rank passes it on to the others of its half, so that
-//              data crosses the joint of the halves once. On the root's device the ranks of trees read the root's
-//              memory themselves.
+//   broadcast  the rank of a tree sends what came on to the next devices and to the others of its half (1R2W), and
+//              tells a rank of the other half, which reads it there and writes it to itself and the others of its half.
+//              So data crosses the joint of the halves once, and few reads burden the memory. On the root's device the
+//              ranks of trees read the root's memory themselves.
 //   reduce     the rank of a tree sums the contributions of its device, read from their memories, and the sums of the
-//              devices that come to it, and writes the sum on, on the root's device into the root's memory.
+//              devices that come to it, and writes the sum on, on the root's device into the root's memory, which has
+//              no tree there: it is touched most.
 //
 // Each tree goes twice, by two ranks of a half with a part of the data each, so that ranks share the work of a device.
 #include "firmware/collectives/device_collectives.h"
@@ -24,8 +25,9 @@ namespace {
 /// Of a tree: a rank of each device.
 constexpr std::uint32_t k_turns = 2;
 constexpr std::uint32_t k_most_parts = k_turns * k_most_colours;
-/// Chosen on the model of 4x4 Trn2 chips: longer slices fill trees later, shorter ones take more descriptors.
-constexpr std::uint64_t k_slice_bytes = 64 << 10;
+/// Chosen on the models of 4x4 Trn2 and Trn3 chips, 1 to 64 MiB: longer slices fill trees later, shorter ones take more
+/// descriptors.
+constexpr std::uint64_t k_slice_bytes = 64 << 10, k_short_slice_bytes = 32 << 10, k_short_part_bytes = 512 << 10;
 constexpr std::uint64_t k_least_part_bytes = 16 << 10; ///< of a tree; below this, one tree of least depth
 
 /// Each once.
@@ -56,7 +58,8 @@ public:
         turns_ = bytes < k_turns * trees_.colours() * k_least_part_bytes ? 1 : k_turns;
         parts_ = turns_ * trees_.colours();
         const std::uint64_t part = bytes / parts_;
-        slices_ = part <= k_slice_bytes ? 1 : static_cast<std::uint32_t>((part + k_slice_bytes - 1) / k_slice_bytes);
+        const std::uint64_t slice = part < k_short_part_bytes ? k_short_slice_bytes : k_slice_bytes;
+        slices_ = part <= slice ? 1 : static_cast<std::uint32_t>((part + slice - 1) / slice);
     }
     const device_map& map() const { return map_; }
 
@@ -85,30 +88,39 @@ public:
         for (std::uint32_t part = 0; part < parts_; ++part)
             find_role(part);
     }
-    bool holds_peers() const { return on_root_device_ && map_.per_device > 1; }
+    bool holds_peers() const { return map_.per_device > 1 && (on_root_device_ || halves()); }
     // Where one has several streams, those of a tree follow each other: nothing waits for a later tree.
     std::uint32_t streams() const { return parts_ * k_ways; }
-    std::uint32_t length(std::uint32_t stream) const { return slices_ * groups_in(stream); }
+    std::uint32_t length(std::uint32_t stream) const { return slices_ * steps_in(stream); }
 
     void step(std::uint32_t stream, std::uint32_t k, stream_step& s) const
     {
-        const std::uint32_t part = stream / k_ways, groups = groups_in(stream), slice = k / groups, group = k % groups * k_ways + stream % k_ways;
+        const std::uint32_t part = stream / k_ways, steps = steps_in(stream), slice = k / steps;
         const role& r = roles_[part];
+        std::uint32_t group = k % steps;
+        const bool notices = notifies(stream) && group == 0;
         const abi::element_range range = piece(part, slice);
-        s.bytes = range.count * places_.element;
-        const bool first_read = r.reads_root && group == 0;
-        s.reads(first_read ? root_ : map_.rank, places_.in_buffer(range.first));
-        for (std::uint32_t i = group * k_duplicates; i < (group + 1) * k_duplicates && i < r.count; ++i)
-            s.writes(r.to[i].rank, places_.in_buffer(range.first), r.to[i].semaphore);
-        if (r.arrivals != k_nothing && !first_read)
-            s.waits(r.arrivals, slice + 1);
+        if (notices) {
+            s.writes(r.other_half, 0, k_to_half + part);
+        } else {
+            group = (group - (notifies(stream) ? 1 : 0)) * k_ways + stream % k_ways;
+            const std::uint32_t from = group == 0 || !r.reads_root ? r.from : map_.rank;
+            s.bytes = range.count * places_.element;
+            s.reads(from, places_.in_buffer(range.first));
+            for (std::uint32_t i = group * k_duplicates; i < (group + 1) * k_duplicates && i < r.count; ++i)
+                s.writes(r.to[i].rank, places_.in_buffer(range.first), r.to[i].semaphore);
+            if (from == root_ && r.reads_root)
+                return;
+        }
+        if (r.begins_at != k_nothing)
+            s.waits(r.begins_at, slice + 1);
     }
 
     std::uint32_t expected(std::uint32_t number) const
     {
         std::uint32_t parts = 0;
         for (std::uint32_t part = 0; part < parts_; ++part)
-            parts += roles_[part].arrivals == number ? 1 : 0;
+            parts += (roles_[part].arrivals == number ? 1 : 0) + (roles_[part].notices == number ? 1 : 0);
         return slices_ * parts;
     }
     template <class Sink> void tells(Sink&& sink) const
@@ -120,8 +132,8 @@ public:
 
 private:
     static constexpr std::uint32_t k_ways = 2; ///< streams of a part
-    // Numbers for stream_semaphore(): what comes to the rank of a tree, by part; to the one of the other half; to all
-    // others.
+    // Numbers for stream_semaphore(): what comes to the rank of a tree, by part; notices to a rank of the other half; what
+    // comes to all others.
     static constexpr std::uint32_t k_to_half = k_most_parts, k_last = 2 * k_most_parts, k_nothing = ~0u;
     static_assert(k_last < k_stream_semaphores);
 
@@ -129,63 +141,79 @@ private:
         std::uint32_t rank, semaphore;
     };
     struct role {
-        std::uint32_t arrivals = k_nothing; ///< semaphore number of what comes here
-        bool reads_root = false;
+        std::uint32_t arrivals = k_nothing;   ///< semaphore number of what comes here
+        std::uint32_t notices = k_nothing;    ///< and of what only says so
+        std::uint32_t begins_at = k_nothing;  ///< the one that descriptors wait for
+        std::uint32_t from = 0;               ///< whose memory it reads
+        std::uint32_t other_half = k_nothing; ///< who is told there
+        bool reads_root = false;              ///< of the root's device: the first descriptor does, and writes here, too
         std::uint32_t count = 0;
         place_of_copy to[device_trees::k_most_children + 9];
         void sends(std::uint32_t rank, std::uint32_t semaphore) { to[count++] = {rank, semaphore}; }
     };
-    std::uint32_t groups_in(std::uint32_t stream) const
+    /// What is short goes straight to all of a device.
+    bool halves() const { return slices_ > 1 && trees_.half() < map_.per_device; }
+    bool notifies(std::uint32_t stream) const { return stream % k_ways != 0 && roles_[stream / k_ways].other_half != k_nothing; }
+    std::uint32_t steps_in(std::uint32_t stream) const
     {
         const std::uint32_t groups = copies_to(roles_[stream / k_ways].count);
-        return (groups + k_ways - 1 - stream % k_ways) / k_ways;
+        return (groups + k_ways - 1 - stream % k_ways) / k_ways + (notifies(stream) ? 1 : 0);
+    }
+    void copies(role& r, std::uint32_t first, std::uint32_t count) const
+    {
+        for (std::uint32_t i = first; i < first + count; ++i)
+            if (const std::uint32_t rank = map_.rank_of(map_.device, i); rank != map_.rank && rank != root_)
+                r.sends(rank, k_last);
     }
 
     void find_role(std::uint32_t part)
     {
         role& r = roles_[part];
-        const std::uint32_t own = rank_on(part, map_.device), half = trees_.half();
-        const std::uint32_t of_half = own % map_.per_device / half;
-        const bool halves = half < map_.per_device;
-        const bool here = !halves || map_.index / half == of_half;
-        // In the other half the rank beside: of ranks that have trees themselves none gets two.
-        const std::uint32_t across = map_.rank_of(map_.device, (of_half ^ 1u) * half + (own % half + half / 2) % half);
-        const std::uint32_t first = here ? own : across; // who passes it on to this rank's half
-        const auto copies = [&](std::uint32_t from_index) {
-            for (std::uint32_t i = from_index; i < from_index + half; ++i)
-                if (const std::uint32_t rank = map_.rank_of(map_.device, i); rank != map_.rank && rank != root_)
-                    r.sends(rank, k_last);
-        };
+        const std::uint32_t own = rank_on(part, map_.device), half = halves() ? trees_.half() : map_.per_device;
+        const std::uint32_t own_half = own % map_.per_device / half, beside = (own % half + half / 2) % half;
+        // Of the ranks that have trees themselves none gets two.
+        const std::uint32_t across = halves() ? map_.rank_of(map_.device, (own_half ^ 1u) * half + beside) : own;
+        r.from = map_.rank;
         if (map_.rank == own) {
+            r.reads_root = on_root_device_ && own != root_;
+            r.from = r.reads_root ? root_ : own;
+            r.begins_at = own == root_ ? k_nothing : part;
             std::uint32_t found[device_trees::k_most_children];
             const std::uint32_t children = trees_.children(colour_of(part), map_.device, found);
-            r.reads_root = on_root_device_ && own != root_;
-            const bool sends_itself = r.reads_root;
             for (std::uint32_t i = 0; i < children; ++i) {
                 r.sends(rank_on(part, found[i]), part);
-                if (i == 0 && sends_itself)
+                if (i == 0 && r.reads_root)
                     r.sends(own, part);
             }
-            if (children == 0 && sends_itself)
+            if (children == 0 && r.reads_root)
                 r.sends(own, part);
-            if (halves && across != root_)
-                r.sends(across, k_to_half + part);
-            copies(of_half * half);
+            copies(r, own_half * half, half);
+            if (across != own && across != root_) {
+                r.other_half = across;
+                tells_.add(across); // it reads here
+                told_.add(across);
+            }
             if (!on_root_device_)
                 tells_.add(rank_on(part, trees_.parent(colour_of(part), map_.device)));
-        } else if (halves && map_.rank == across) {
-            copies((of_half ^ 1u) * half);
+        } else if (map_.rank == across) {
+            if (map_.rank != root_) {
+                r.from = own;
+                r.notices = r.begins_at = k_to_half + part;
+                r.sends(map_.rank, k_last);
+                tells_.add(own);
+            }
+            copies(r, (own_half ^ 1u) * half, half);
+        } else {
+            tells_.add(map_.index / half == own_half ? own : across);
         }
+        if (map_.rank == root_)
+            tells_.add(own); // it reads here
+        else
+            r.arrivals = map_.rank == own ? part : k_last;
         for (std::uint32_t i = 0; i < r.count; ++i)
             told_.add(r.to[i].rank);
-        if (r.reads_root)
-            told_.add(root_);
-        if (map_.rank == root_) {
-            tells_.add(own); // it reads here
-            return;
-        }
-        r.arrivals = map_.rank == own ? part : map_.rank == across && halves ? k_to_half + part : k_last;
-        tells_.add(map_.rank == across && halves ? own : first);
+        if (r.from != map_.rank)
+            told_.add(r.from);
     }
 
     role roles_[k_most_parts];
@@ -241,6 +269,13 @@ public:
     std::uint32_t told_by() const { return told_.count; }
 
 private:
+    // Not the root: contributions are read there and results written.
+    std::uint32_t rank_on(std::uint32_t part, std::uint32_t device) const
+    {
+        if (device != trees_.root_device() || slices_ == 1 || map_.per_device < 3)
+            return tree_plan_base::rank_on(part, device);
+        return map_.rank_of(device, (root_ + 1 + part % (map_.per_device - 1)) % map_.per_device);
+    }
     // Numbers for stream_semaphore(): sums from each child, by part; what comes to the root.
     static constexpr std::uint32_t k_result = k_stream_semaphores - 1;
     /// Of a tree, on all shapes: firmware/device_trees_test.
