@@ -28,7 +28,9 @@ constexpr std::uint32_t k_most_parts = k_turns * k_most_colours;
 /// Chosen on the models of 4x4 Trn2 and Trn3 chips, 1 to 64 MiB: longer slices fill trees later, shorter ones take more
 /// descriptors.
 constexpr std::uint64_t k_slice_bytes = 64 << 10, k_short_slice_bytes = 32 << 10, k_short_part_bytes = 512 << 10;
-constexpr std::uint64_t k_least_part_bytes = 16 << 10; ///< of a tree; below this, one tree of least depth
+// Where one tree of least depth is left for several: its links carry more, but those of several are more levels deep.
+// And where each goes twice. On the models of all Trainium machines, 64 KiB to 4 MiB.
+constexpr std::uint64_t k_bytes_of_a_level = 170 << 10, k_broadcast_twice_bytes = 2 << 20, k_reduce_twice_bytes = 64 << 10;
 
 /// Each once.
 struct told_ranks {
@@ -53,9 +55,12 @@ public:
         : map_(table), places_(command), trees_(map_, command.root), root_(command.root), on_root_device_(map_.device == trees_.root_device())
     {
         const std::uint64_t bytes = command.count * places_.element;
-        if (bytes < trees_.colours() * k_least_part_bytes)
+        device_trees one = trees_;
+        one.use_one();
+        if (bytes < (trees_.depth() - one.depth()) * k_bytes_of_a_level)
             trees_.use_one();
-        turns_ = bytes < k_turns * trees_.colours() * k_least_part_bytes ? 1 : k_turns;
+        const std::uint64_t twice = command.op == abi::collective_op::broadcast ? k_broadcast_twice_bytes : k_reduce_twice_bytes;
+        turns_ = bytes < twice * trees_.colours() ? 1 : k_turns;
         parts_ = turns_ * trees_.colours();
         const std::uint64_t part = bytes / parts_;
         const std::uint64_t slice = part < k_short_part_bytes ? k_short_slice_bytes : k_slice_bytes;
