@@ -154,9 +154,12 @@ private:
             since_ns = posted ? 0 : since_ns;
         }
         if (plan.holds_peers()) // behind everything that reads their memory
-            for (std::uint32_t queue = 0; queue < streams && queue < queues; ++queue)
+            for (std::uint32_t queue = 0; queue < streams && queue < queues; ++queue) {
+                if (!x.dma.has_room(queue, 1 + abi::entries_of_elements(plan.map().per_device - 2)))
+                    x.dma.doorbells(); // this one may wait for what others have not announced yet
                 if (abi::status s = tell_peers(queue, plan.map()); !s.ok())
                     return s;
+            }
         x.dma.doorbells();
         return x.dma.bus_status("DMA.TAIL");
     }
