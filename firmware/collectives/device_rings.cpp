@@ -93,7 +93,7 @@ protected:
 
 class ring_plan : public ring_plan_base {
 public:
-    static constexpr std::uint32_t k_step = costs::k_device_ring_step, k_place = 0;
+    static constexpr std::uint32_t k_step = costs::k_device_ring_step, k_place = 0, k_looks = 0;
     using ring_plan_base::ring_plan_base;
 
     std::uint32_t length(std::uint32_t) const { return slices_ * ((sums_ ? map_.ranks : 0) + (gathers_ ? map_.ranks - 1 : 0)); }
@@ -166,7 +166,7 @@ private:
 
 class kangaring_plan : public ring_plan_base {
 public:
-    static constexpr std::uint32_t k_step = costs::k_kangaring_step, k_place = 0;
+    static constexpr std::uint32_t k_step = costs::k_kangaring_step, k_place = 0, k_looks = 0;
     using ring_plan_base::ring_plan_base;
 
     std::uint32_t length(std::uint32_t stream) const

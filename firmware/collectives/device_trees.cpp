@@ -87,13 +87,15 @@ protected:
 
 class broadcast_plan : public tree_plan_base {
 public:
-    static constexpr std::uint32_t k_step = costs::k_tree_broadcast_step, k_place = costs::k_tree_broadcast_place;
+    static constexpr std::uint32_t k_step = costs::k_device_tree_broadcast_step, k_place = costs::k_device_tree_place,
+                                   k_looks = costs::k_device_tree_broadcast;
     broadcast_plan(const abi::platform_table& table, const abi::command& command) : tree_plan_base(table, command), tells_(map_.rank), told_(map_.rank)
     {
         for (std::uint32_t part = 0; part < parts_; ++part)
             find_role(part);
     }
     bool holds_peers() const { return map_.per_device > 1 && (on_root_device_ || halves()); }
+    std::uint32_t instructions() const { return (parts_ - 1) * costs::k_device_tree_broadcast_part; }
     // Where one has several streams, those of a tree follow each other: nothing waits for a later tree.
     std::uint32_t streams() const { return parts_ * k_ways; }
     std::uint32_t length(std::uint32_t stream) const { return slices_ * steps_in(stream); }
@@ -227,13 +229,21 @@ private:
 
 class reduce_plan : public tree_plan_base {
 public:
-    static constexpr std::uint32_t k_step = costs::k_tree_reduce_step, k_place = costs::k_tree_reduce_place;
+    static constexpr std::uint32_t k_step = costs::k_device_tree_reduce_step, k_place = costs::k_device_tree_place,
+                                   k_looks = costs::k_device_tree_reduce;
     reduce_plan(const abi::platform_table& table, const abi::command& command) : tree_plan_base(table, command), tells_(map_.rank), told_(map_.rank)
     {
         for (std::uint32_t part = 0; part < parts_; ++part)
             find_role(part);
     }
     bool holds_peers() const { return map_.per_device > 1; }
+    std::uint32_t instructions() const
+    {
+        std::uint32_t roles = 0;
+        for (std::uint32_t part = 0; part < parts_; ++part)
+            roles += roles_[part].sums ? 1 : 0;
+        return (parts_ - 1) * costs::k_device_tree_reduce_part + roles * costs::k_device_tree_reduce_role;
+    }
     // One of each part.
     std::uint32_t streams() const { return parts_; }
     std::uint32_t length(std::uint32_t stream) const { return roles_[stream].sums ? slices_ * waits_of(stream) : 0; }
@@ -324,14 +334,22 @@ private:
     told_ranks tells_, told_;
 };
 
+template <class Plan> void run_trees(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
+{
+    exchange x{hal, dma, context, command};
+    const Plan plan(context.table, command);
+    hal.compute(costs::k_command + costs::k_stream_plan + plan.instructions());
+    x.finish(result, stream_runner(x).run(plan));
+}
+
 } // namespace
 
 void run_device_tree(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
 {
     if (command.op == abi::collective_op::broadcast)
-        run_streams<broadcast_plan>(hal, dma, context, command, result);
+        run_trees<broadcast_plan>(hal, dma, context, command, result);
     else
-        run_streams<reduce_plan>(hal, dma, context, command, result);
+        run_trees<reduce_plan>(hal, dma, context, command, result);
 }
 
 } // namespace weft::firmware

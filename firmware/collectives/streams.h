@@ -14,6 +14,7 @@
 //   told_by()                                         how many tell this rank: those to whom it sends, or whose memory
 //   it reads
 //   k_step, k_place                                   instructions of step(), and more for each place (costs.h)
+//   k_looks                                           and of what is looked at while data is under way
 //   holds_peers()                                     others of the device may not leave before this rank has read
 //   their memory
 // Where the engine has fewer queues than a plan has streams, streams share one, one behind the other: a stream may wait
@@ -107,6 +108,8 @@ public:
             x.context.expected[stream_semaphore(n)] += plan.expected(n);
         if (s.ok())
             s = post_all(plan);
+        if constexpr (Plan::k_looks != 0)
+            x.hal.compute(Plan::k_looks);
         for (std::uint32_t n = 0; n < k_stream_semaphores && s.ok(); ++n)
             s = x.wait_expected(stream_semaphore(n));
         // Where nothing was waited for, those who tell have not been heard yet.
