@@ -22,16 +22,6 @@ namespace weft::firmware {
 
 namespace {
 
-/// Of a tree: a rank of each device.
-constexpr std::uint32_t k_turns = 2;
-constexpr std::uint32_t k_most_parts = k_turns * k_most_colours;
-/// Chosen on the models of 4x4 Trn2 and Trn3 chips, 1 to 64 MiB: longer slices fill trees later, shorter ones take more
-/// descriptors.
-constexpr std::uint64_t k_slice_bytes = 64 << 10, k_short_slice_bytes = 32 << 10, k_short_part_bytes = 512 << 10;
-// Where one tree of least depth is left for several: its links carry more, but those of several are more levels deep.
-// And where each goes twice. On the models of all Trainium machines, 64 KiB to 4 MiB.
-constexpr std::uint64_t k_bytes_of_a_level = 170 << 10, k_broadcast_twice_bytes = 2 << 20, k_reduce_twice_bytes = 64 << 10;
-
 /// Each once.
 struct told_ranks {
     static constexpr std::uint32_t k_most = 64;
@@ -54,17 +44,10 @@ public:
     tree_plan_base(const abi::platform_table& table, const abi::command& command)
         : map_(table), places_(command), trees_(map_, command.root), root_(command.root), on_root_device_(map_.device == trees_.root_device())
     {
-        const std::uint64_t bytes = command.count * places_.element;
-        device_trees one = trees_;
-        one.use_one();
-        if (bytes < (trees_.depth() - one.depth()) * k_bytes_of_a_level)
-            trees_.use_one();
-        const std::uint64_t twice = command.op == abi::collective_op::broadcast ? k_broadcast_twice_bytes : k_reduce_twice_bytes;
-        turns_ = bytes < twice * trees_.colours() ? 1 : k_turns;
+        const tree_shape shape = shape_of_trees(trees_, command.count * places_.element, abi::reduces(command.op));
+        turns_ = shape.turns;
         parts_ = turns_ * trees_.colours();
-        const std::uint64_t part = bytes / parts_;
-        const std::uint64_t slice = part < k_short_part_bytes ? k_short_slice_bytes : k_slice_bytes;
-        slices_ = part <= slice ? 1 : static_cast<std::uint32_t>((part + slice - 1) / slice);
+        slices_ = shape.slices;
     }
     const device_map& map() const { return map_; }
 
@@ -141,7 +124,7 @@ private:
     static constexpr std::uint32_t k_ways = 2; ///< streams of a part
     // Numbers for stream_semaphore(): what comes to the rank of a tree, by part; notices to a rank of the other half; what
     // comes to all others.
-    static constexpr std::uint32_t k_to_half = k_most_parts, k_last = 2 * k_most_parts, k_nothing = ~0u;
+    static constexpr std::uint32_t k_to_half = k_most_tree_parts, k_last = 2 * k_most_tree_parts, k_nothing = ~0u;
     static_assert(k_last < k_stream_semaphores);
 
     struct place_of_copy {
@@ -223,7 +206,7 @@ private:
             told_.add(r.from);
     }
 
-    role roles_[k_most_parts];
+    role roles_[k_most_tree_parts];
     told_ranks tells_, told_;
 };
 
@@ -330,7 +313,7 @@ private:
         told_.add(r.parent);
     }
 
-    role roles_[k_most_parts];
+    role roles_[k_most_tree_parts];
     told_ranks tells_, told_;
 };
 

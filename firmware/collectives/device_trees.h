@@ -99,4 +99,34 @@ private:
     std::uint32_t colours_ = 1;
 };
 
+/// How data is parted among trees.
+struct tree_shape {
+    std::uint32_t turns = 1;  ///< of a tree: ranks of a device that have a part of its data each
+    std::uint32_t slices = 1; ///< of a part
+};
+
+inline constexpr std::uint32_t k_turns_of_tree = 2;
+inline constexpr std::uint32_t k_most_tree_parts = k_turns_of_tree * k_most_colours;
+// Chosen on the models of all Trainium machines, 64 KiB to 64 MiB. Longer slices fill trees later, shorter ones take
+// more descriptors.
+inline constexpr std::uint64_t k_slice_bytes = 64 << 10, k_short_slice_bytes = 32 << 10, k_short_part_bytes = 512 << 10;
+// Where one tree of least depth is left for several: its links carry less, but those of several are more levels deep.
+// And where each goes twice.
+inline constexpr std::uint64_t k_bytes_of_a_level = 170 << 10, k_broadcast_twice_bytes = 2 << 20, k_reduce_twice_bytes = 64 << 10;
+
+/// Takes the one tree of least depth where that is better.
+inline tree_shape shape_of_trees(device_trees& trees, std::uint64_t bytes, bool reduces)
+{
+    device_trees one = trees;
+    one.use_one();
+    if (bytes < (trees.depth() - one.depth()) * k_bytes_of_a_level)
+        trees.use_one();
+    tree_shape shape;
+    shape.turns = bytes < (reduces ? k_reduce_twice_bytes : k_broadcast_twice_bytes) * trees.colours() ? 1 : k_turns_of_tree;
+    const std::uint64_t part = bytes / (shape.turns * trees.colours());
+    const std::uint64_t slice = part < k_short_part_bytes ? k_short_slice_bytes : k_slice_bytes;
+    shape.slices = part <= slice ? 1 : static_cast<std::uint32_t>((part + slice - 1) / slice);
+    return shape;
+}
+
 } // namespace weft::firmware
