@@ -183,7 +183,7 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     if (command.timeout_ns == 0)
         return bad("command.timeout_ns", 0);
 
-    if (const std::uint64_t room = scratch_elements(command.algo, command.count, table.ranks) * element; room != 0) {
+    if (const std::uint64_t room = scratch_elements(command.op, command.algo, command.count, table.ranks) * element; room != 0) {
         const std::uint64_t in_end = command.buffer_offset + command.count * element;
         if (command.scratch_offset % element != 0 || !fits(table, command.scratch_offset, room) ||
             (command.scratch_offset < in_end && command.buffer_offset < command.scratch_offset + room))

@@ -1,19 +1,18 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Broadcast and reduce along trees over devices (device_trees.h), slice after slice: no two trees use the same link in
-// the same direction, and each carries a part of the data. AWS Neuron documents no scheme for either; these use what it
-// documents for others: trees of links that share none, as its rings, duplication, sums on the way.
+// Broadcast and reduce along trees over devices (device_trees.h), slice after slice. No two trees use the same link in
+// the same direction, and each carries a part of the data. AWS Neuron documents no scheme for either. These take from
+// its rings that they share no link, that copies are duplicated, and that sums are made on the way.
 //
-//   broadcast  the rank of a tree sends what came on to the next devices and to the others of its half (1R2W), and
-//              tells a rank of the other half, which reads it there and writes it to itself and the others of its half.
-//              So data crosses the joint of the halves once, and few reads burden the memory. On the root's device the
-//              ranks of trees read the root's memory themselves.
-//   reduce     the rank of a tree sums the contributions of its device, read from their memories, and the sums of the
-//              devices that come to it, and writes the sum on, on the root's device into the root's memory, which has
-//              no tree there: it is touched most.
+//   broadcast  The rank of a tree writes what came to the next devices and to the others of its half (1R2W). It tells a
+//              rank of the other half, which reads there and writes to itself and the others of its half. So data
+//              crosses the joint of the halves once. On the root's device ranks of trees read the root's memory.
+//   reduce     The rank of a tree reads the contributions of its device and what came from the next devices, and writes
+//              their sum on. On the root's device it goes into the root's memory, which is touched most: the root has
+//              no tree there.
 //
-// Each tree goes twice, by two ranks of a half with a part of the data each, so that ranks share the work of a device.
+// Long data goes along each tree twice, by two ranks of a half with a part each: ranks share the work of a device.
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/device_trees.h"
 #include "firmware/collectives/streams.h"
@@ -22,22 +21,8 @@ namespace weft::firmware {
 
 namespace {
 
-/// Each once.
-struct told_ranks {
-    static constexpr std::uint32_t k_most = 64;
-    explicit told_ranks(std::uint32_t rank) : own(rank) {}
-    void add(std::uint32_t rank)
-    {
-        bool known = rank == own;
-        for (std::uint32_t i = 0; i < count; ++i)
-            known = known || list[i] == rank;
-        if (!known)
-            list[count++] = rank;
-    }
-    std::uint32_t own;
-    std::uint32_t count = 0;
-    std::uint32_t list[k_most];
-};
+/// Next devices of all parts, by rank, and the own device.
+using told_ranks = other_ranks<64>;
 
 class tree_plan_base {
 public:
@@ -113,11 +98,7 @@ public:
             parts += (roles_[part].arrivals == number ? 1 : 0) + (roles_[part].notices == number ? 1 : 0);
         return slices_ * parts;
     }
-    template <class Sink> void tells(Sink&& sink) const
-    {
-        for (std::uint32_t i = tells_.count; i-- > 0;)
-            sink(tells_.list[i]);
-    }
+    template <class Sink> void tells(Sink&& sink) const { tells_.each(sink); }
     std::uint32_t told_by() const { return told_.count; }
 
 private:
@@ -259,11 +240,7 @@ public:
         const std::uint32_t part = number / most_children(), child = number % most_children();
         return part < parts_ && child < roles_[part].children ? slices_ : 0;
     }
-    template <class Sink> void tells(Sink&& sink) const
-    {
-        for (std::uint32_t i = tells_.count; i-- > 0;)
-            sink(tells_.list[i]);
-    }
+    template <class Sink> void tells(Sink&& sink) const { tells_.each(sink); }
     std::uint32_t told_by() const { return told_.count; }
 
 private:

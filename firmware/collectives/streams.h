@@ -83,6 +83,27 @@ struct stream_places {
     std::uint64_t buffer, scratch;
 };
 
+/// Ranks other than the own one, each once.
+template <std::uint32_t most> struct other_ranks {
+    explicit other_ranks(std::uint32_t rank) : own(rank) {}
+    void add(std::uint32_t rank)
+    {
+        bool known = rank == own;
+        for (std::uint32_t i = 0; i < count; ++i)
+            known = known || list[i] == rank;
+        if (!known)
+            list[count++] = rank;
+    }
+    template <class Sink> void each(Sink&& sink) const
+    {
+        for (std::uint32_t n = count; n-- > 0;)
+            sink(list[n]);
+    }
+    std::uint32_t own;
+    std::uint32_t count = 0;
+    std::uint32_t list[most];
+};
+
 class stream_runner {
 public:
     explicit stream_runner(exchange& e) : x(e)
