@@ -116,6 +116,7 @@ constexpr run_function run_by_kangaring = run_with_others<run_kangaring>;
 constexpr run_function run_by_device_mesh = run_with_others<run_device_mesh>;
 constexpr run_function run_by_device_mesh_one_step = run_with_others<run_device_mesh_one_step>;
 constexpr run_function run_by_rdh = run_with_others<run_rdh>;
+constexpr run_function run_by_device_tree = run_with_others<run_device_tree>;
 constexpr run_function run_by_rdh_same_axis = run_with_others<run_rdh_same_axis>;
 constexpr run_function run_by_replica_rings = run_with_others<run_replica_rings>;
 constexpr run_function run_by_replica_broadcast = run_with_others<run_replica_broadcast>;
@@ -182,7 +183,7 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
     if (command.timeout_ns == 0)
         return bad("command.timeout_ns", 0);
 
-    if (const std::uint64_t room = scratch_elements(command.algo, command.count, table.ranks) * element; room != 0) {
+    if (const std::uint64_t room = scratch_elements(command.op, command.algo, command.count, table.ranks) * element; room != 0) {
         const std::uint64_t in_end = command.buffer_offset + command.count * element;
         if (command.scratch_offset % element != 0 || !fits(table, command.scratch_offset, room) ||
             (command.scratch_offset < in_end && command.buffer_offset < command.scratch_offset + room))

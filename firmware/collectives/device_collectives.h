@@ -14,6 +14,7 @@ void run_device_ring(abi::hal& hal, dma_driver& dma, firmware_context& context, 
 void run_kangaring(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
 void run_device_mesh(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
 void run_device_mesh_one_step(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
+void run_device_tree(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
 void run_rdh(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
 void run_rdh_same_axis(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result);
 
@@ -24,7 +25,7 @@ inline constexpr std::uint32_t k_most_domains = 16; ///< of a machine of replica
 
 /// Elements at command::scratch_offset that are enough for a collective of `count` elements among `ranks`, however they
 /// share devices; 0: it uses none.
-constexpr std::uint64_t scratch_elements(abi::algorithm a, std::uint64_t count, std::uint32_t ranks)
+constexpr std::uint64_t scratch_elements(abi::collective_op op, abi::algorithm a, std::uint64_t count, std::uint32_t ranks)
 {
     if (a < abi::algorithm::device_ring) // the older ones have none; new ones come last
         return 0;
@@ -38,6 +39,7 @@ constexpr std::uint64_t scratch_elements(abi::algorithm a, std::uint64_t count, 
     case abi::algorithm::rdh_same_axis: return 7 * slots; // six axes and the sums of the own device
     case abi::algorithm::meet_in_the_middle: // a fragment: of a third at most, and of all ranks in up to k_most_domains
         return ranks < 3 ? 0 : (ranks < 3 * k_most_domains ? count / 3 : count / ranks * k_most_domains) + ranks * k_most_domains;
+    case abi::algorithm::device_tree: return op == abi::collective_op::reduce ? 4 * count : 0; // sums from as many devices
     case abi::algorithm::replica_broadcast: return count * ranks;
     default: return 0;
     }

@@ -28,7 +28,7 @@ constexpr std::uint32_t k_most_slices = 4;
 
 template <bool rotates> class halving_plan {
 public:
-    static constexpr std::uint32_t k_step = costs::k_rdh_step, k_place = costs::k_rdh_place;
+    static constexpr std::uint32_t k_step = costs::k_rdh_step, k_place = costs::k_rdh_place, k_looks = 0;
     halving_plan(const abi::platform_table& table, const abi::command& command)
         : map_(table), places_(command), sums_(command.op != abi::collective_op::all_gather), gathers_(command.op != abi::collective_op::reduce_scatter),
           slot_(abi::shard_of(command.count, map_.ranks, 0).count)

@@ -33,7 +33,7 @@ std::uint32_t queues_for(const abi::platform_table& table) { return table.dma_qu
 
 class mesh_plan {
 public:
-    static constexpr std::uint32_t k_step = costs::k_device_mesh_step, k_place = costs::k_device_mesh_place;
+    static constexpr std::uint32_t k_step = costs::k_device_mesh_step, k_place = costs::k_device_mesh_place, k_looks = 0;
     mesh_plan(const abi::platform_table& table, const abi::command& command)
         : map_(table), places_(command), sums_(command.op != abi::collective_op::all_gather), gathers_(command.op != abi::collective_op::reduce_scatter),
           streams_(queues_for(table)), slot_(abi::shard_of(command.count, map_.ranks, 0).count), stack_(map_.devices)
@@ -201,7 +201,7 @@ private:
 /// summed side by side, and then their sums.
 class one_step_plan {
 public:
-    static constexpr std::uint32_t k_step = costs::k_one_step_step, k_place = costs::k_one_step_place;
+    static constexpr std::uint32_t k_step = costs::k_one_step_step, k_place = costs::k_one_step_place, k_looks = 0;
     one_step_plan(const abi::platform_table& table, const abi::command& command) : map_(table), places_(command), streams_(queues_for(table)) {}
     const device_map& map() const { return map_; }
     bool holds_peers() const { return false; }

@@ -31,26 +31,7 @@ constexpr std::uint32_t results_of(std::uint32_t stream) { return k_most_streams
 /// From the own pair, or the rank itself.
 constexpr std::uint32_t own_of(std::uint32_t stream) { return 2 * k_most_streams + stream; }
 
-/// Each once.
-struct other_ranks {
-    explicit other_ranks(std::uint32_t rank) : own(rank) {}
-    void add(std::uint32_t rank)
-    {
-        bool known = rank == own;
-        for (std::uint32_t i = 0; i < count; ++i)
-            known = known || list[i] == rank;
-        if (!known)
-            list[count++] = rank;
-    }
-    template <class Sink> void each(Sink&& sink) const
-    {
-        for (std::uint32_t n = count; n-- > 0;)
-            sink(list[n]);
-    }
-    std::uint32_t own;
-    std::uint32_t count = 0;
-    std::uint32_t list[k_most_streams + 1]; ///< one of each stream, and the other one of a pair
-};
+using neighbour_ranks = other_ranks<k_most_streams + 1>; ///< one of each stream, and the other one of a pair
 
 class ring_plan_base {
 public:
@@ -93,7 +74,7 @@ protected:
 
 class ring_plan : public ring_plan_base {
 public:
-    static constexpr std::uint32_t k_step = costs::k_device_ring_step, k_place = 0;
+    static constexpr std::uint32_t k_step = costs::k_device_ring_step, k_place = 0, k_looks = 0;
     using ring_plan_base::ring_plan_base;
 
     std::uint32_t length(std::uint32_t) const { return slices_ * ((sums_ ? map_.ranks : 0) + (gathers_ ? map_.ranks - 1 : 0)); }
@@ -155,9 +136,9 @@ private:
         return map_.rank_of(cycles_.device_at(cycle_of(stream), at / map_.per_device), at % map_.per_device);
     }
     /// The next rank of every stream, or the one before.
-    other_ranks neighbours(bool next) const
+    neighbour_ranks neighbours(bool next) const
     {
-        other_ranks found(map_.rank);
+        neighbour_ranks found(map_.rank);
         for (std::uint32_t stream = 0; stream < streams_; ++stream)
             found.add(rank_at(stream, place_of(stream, map_.rank) + (next ? 1 : map_.ranks - 1)));
         return found;
@@ -166,7 +147,7 @@ private:
 
 class kangaring_plan : public ring_plan_base {
 public:
-    static constexpr std::uint32_t k_step = costs::k_kangaring_step, k_place = 0;
+    static constexpr std::uint32_t k_step = costs::k_kangaring_step, k_place = 0, k_looks = 0;
     using ring_plan_base::ring_plan_base;
 
     std::uint32_t length(std::uint32_t stream) const
@@ -261,9 +242,9 @@ private:
         return first + (role_of(stream) ^ member);
     }
     std::uint32_t primary_at(std::uint32_t stream, std::uint32_t place) const { return member_at(stream, place, 0); }
-    other_ranks partners(bool after) const
+    neighbour_ranks partners(bool after) const
     {
-        other_ranks found(map_.rank);
+        neighbour_ranks found(map_.rank);
         for (std::uint32_t stream = 0; stream < streams_; ++stream) {
             const bool primary = is_primary(stream);
             if (primary == after)

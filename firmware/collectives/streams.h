@@ -14,6 +14,7 @@
 //   told_by()                                         how many tell this rank: those to whom it sends, or whose memory
 //   it reads
 //   k_step, k_place                                   instructions of step(), and more for each place (costs.h)
+//   k_looks                                           and of what is looked at while data is under way
 //   holds_peers()                                     others of the device may not leave before this rank has read
 //   their memory
 // Where the engine has fewer queues than a plan has streams, streams share one, one behind the other: a stream may wait
@@ -82,6 +83,27 @@ struct stream_places {
     std::uint64_t buffer, scratch;
 };
 
+/// Ranks other than the own one, each once.
+template <std::uint32_t most> struct other_ranks {
+    explicit other_ranks(std::uint32_t rank) : own(rank) {}
+    void add(std::uint32_t rank)
+    {
+        bool known = rank == own;
+        for (std::uint32_t i = 0; i < count; ++i)
+            known = known || list[i] == rank;
+        if (!known)
+            list[count++] = rank;
+    }
+    template <class Sink> void each(Sink&& sink) const
+    {
+        for (std::uint32_t n = count; n-- > 0;)
+            sink(list[n]);
+    }
+    std::uint32_t own;
+    std::uint32_t count = 0;
+    std::uint32_t list[most];
+};
+
 class stream_runner {
 public:
     explicit stream_runner(exchange& e) : x(e)
@@ -107,6 +129,8 @@ public:
             x.context.expected[stream_semaphore(n)] += plan.expected(n);
         if (s.ok())
             s = post_all(plan);
+        if constexpr (Plan::k_looks != 0)
+            x.hal.compute(Plan::k_looks);
         for (std::uint32_t n = 0; n < k_stream_semaphores && s.ok(); ++n)
             s = x.wait_expected(stream_semaphore(n));
         // Where nothing was waited for, those who tell have not been heard yet.
@@ -154,9 +178,12 @@ private:
             since_ns = posted ? 0 : since_ns;
         }
         if (plan.holds_peers()) // behind everything that reads their memory
-            for (std::uint32_t queue = 0; queue < streams && queue < queues; ++queue)
+            for (std::uint32_t queue = 0; queue < streams && queue < queues; ++queue) {
+                if (!x.dma.has_room(queue, 1 + abi::entries_of_elements(plan.map().per_device - 2)))
+                    x.dma.doorbells(); // this one may wait for what others have not announced yet
                 if (abi::status s = tell_peers(queue, plan.map()); !s.ok())
                     return s;
+            }
         x.dma.doorbells();
         return x.dma.bus_status("DMA.TAIL");
     }

@@ -294,6 +294,8 @@ const char* needs_device_mesh_one_step(const question& q)
     return q.table.ranks <= 256 ? nullptr : "device_mesh_one_step is limited to 256 ranks";
 }
 
+const char* needs_device_tree(const question& q) { return needs_device_ring(q); }
+
 const char* needs_rdh(const question& q)
 {
     if (const char* const refusal = needs_device_ring(q))

@@ -37,8 +37,10 @@ message_costs costs_of(const chip_config& chip)
     c.access_us = through_bus_us + us(chip.dma.register_latency);
     c.memory_us = us(chip.hbm.latency);
     c.engine_us = us(chip.dma.engine.start);
+    c.engine_wake_us = us(chip.dma.engine.wake);
+    c.engine_rate = static_cast<double>(chip.dma.engine.rate.value()) / 8e6;
     const double words = static_cast<double>(abi::k_descriptor_bytes) / 8;
-    c.descriptor_us = through_bus_us + c.memory_us + words * static_cast<double>(chip.core.copy_per_8_bytes.value()) * cycle_us;
+    c.descriptor_us = through_bus_us + (chip.bus.posted_writes ? 0 : c.memory_us) + words * static_cast<double>(chip.core.copy_per_8_bytes.value()) * cycle_us;
     c.wake_us = static_cast<double>(chip.core.irq_wake.value()) * cycle_us;
     c.memory_bps = static_cast<std::uint64_t>(static_cast<double>(chip.hbm.rate.value()) * (1 - chip.hbm.load));
     return c;

@@ -41,7 +41,7 @@ namespace {
 /// Of algorithms of devices; those of all_to_all count blocks as it does.
 std::uint64_t scratch_bytes_for(const collective_case& c, std::uint32_t ranks)
 {
-    return firmware::scratch_elements(c.algo, c.count, ranks) * abi::element_bytes(c.type);
+    return firmware::scratch_elements(c.op, c.algo, c.count, ranks) * abi::element_bytes(c.type);
 }
 } // namespace
 

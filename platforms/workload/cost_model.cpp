@@ -11,6 +11,7 @@
 #include "firmware/costs.h"
 #include "hw/abi/ccu.h"
 #include "platforms/workload/bounds.h"
+#include "platforms/workload/device_tree_costs.h"
 #include "platforms/workload/planned_schedule.h"
 
 #include <algorithm>
@@ -95,6 +96,7 @@ private:
         case abi::algorithm::two_phase:
         case abi::algorithm::two_phase_one_path: return two_phase();
         case abi::algorithm::halving_doubling: return halving_doubling();
+        case abi::algorithm::device_tree: return device_tree_us(t_, m_, c_);
         case abi::algorithm::ccu:
             return in_rounds() ? units_in_rounds() : units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
         case abi::algorithm::ccu_one_shot: return units_one_shot();
@@ -163,7 +165,7 @@ private:
     /// take the direct one or one relay.
     double stream_rate(std::uint32_t d, double streams) const
     {
-        double all = bytes_per_us(t_.rate_mbps[d]);
+        double all = bytes_per_us(t_.rate_mbps[d]) * (alone_on_device(d) ? t_.device_ranks : 1);
         if (all == 0)
             return std::numeric_limits<double>::infinity();
         switch (t_.kind[d]) {
@@ -173,6 +175,12 @@ private:
         case dimension_kind::switched: return all / streams;
         default: return all / std::max(2.0, streams);
         }
+    }
+    /// Rings and trees of ranks go from device to device by one rank of each, which has the links of all.
+    bool alone_on_device(std::uint32_t d) const
+    {
+        const bool one_by_one = c_.algo == abi::algorithm::ring_1d || c_.algo == abi::algorithm::mesh_tree;
+        return one_by_one && t_.device_ranks > 1 && (t_.device_members <= 1 || d + 1 < t_.dim_count);
     }
     /// What a rank can send by links of no dimension, those to switches.
     double outside() const
@@ -432,13 +440,19 @@ private:
     /// Of a broadcast along trees of a mesh: the last message goes on from chip to chip.
     double below_root(const planned_rank& rank) const
     {
+        const auto hop = [&](std::uint32_t d, double size) { return answer() + latency(m_.hop_us[d]) + size / stream_rate(d, 1); };
         for (const planned_channel& channel : rank.channels)
             for (const planned_pass& p : channel.passes)
                 if (!p.runs.empty()) {
                     const planned_run& run = p.runs.front();
                     const std::uint32_t d = dimension_of(run.to);
                     const double size = static_cast<double>(run.range.count) * abi::element_bytes(c_.type) / run.messages;
-                    return (rank.steps - 1.0) * (answer() + latency(m_.hop_us[d]) + size / stream_rate(d, 1));
+                    if (t_.device_ranks < 2)
+                        return (rank.steps - 1.0) * hop(d, size);
+                    double us = -hop(d, size); // from device to device first, then inside
+                    for (std::uint32_t along = 0; along < t_.dim_count; ++along)
+                        us += t_.dims[along] / 2 * hop(along, size);
+                    return us;
                 }
         return 0;
     }

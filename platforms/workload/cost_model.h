@@ -29,6 +29,8 @@ struct message_costs {
     double wake_us = 0;       ///< from an interrupt to the first instruction
     double memory_us = 0;     ///< latency of one access of the memory
     double engine_us = 0;     ///< from a doorbell to the fetch of its descriptors
+    double engine_wake_us = 0; ///< from a semaphore to the first read of the descriptor that waited for it
+    double engine_rate = 0;    ///< bytes per us, of all DMA engines of a rank, which sum and duplicate; 0: they do not
     double hop_us[abi::k_max_dims] =
         {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
     std::optional<firmware::ccu_capacities> units; ///< of collective communication units; nothing: there are none

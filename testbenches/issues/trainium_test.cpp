@@ -53,6 +53,74 @@ TEST_CASE("trainium: every family is exact in rows and columns and halves and si
     }
 }
 
+TEST_CASE("trainium: broadcast and reduce by trees are exact in every kind of group", "[trainium]")
+{
+    struct one {
+        const char* groups;
+        int root;
+    };
+    for (const one& o : {one{"rows", 1}, {"blocks of 16", 7}, {"blocks of 32", 31}, {"blocks of 4", 2}, {"\"0-63/4\", \"1-63/4\", \"2-63/4\", \"3-63/4\"", 9},
+                         {"\"0-63/2\", \"1-63/2\"", 9}, {"\"5,1,62\", \"8-22\"", 2}, {"dimension 2", 3}}) {
+        INFO(o.groups);
+        const std::string of = fmt::format("algorithms: [device_tree], root: {}, groups: [{}], sizes: [4 B, 52 B, 4100 B, 60 KiB, 1000004 B]", o.root, o.groups);
+        exact(fmt::format("[{{op: broadcast, types: [int32, bfloat16], {0}}}, {{op: reduce, types: [int32, float16], redops: [sum, max], {0}}}]", of));
+    }
+}
+
+TEST_CASE("trainium: broadcast and reduce by trees are exact on chips and nodes of every shape", "[trainium]")
+{
+    struct one {
+        const char* shape;
+        int root;
+    };
+    for (const one& o : {one{"--set node.rows=3 --set node.cols=3", 17}, {"--set node.rows=3 --set node.cols=2 --set chip.ranks=2", 11},
+                         {"--set node.rows=1 --set node.cols=5 --set chip.ranks=8", 13}, {"--set node.rows=1 --set node.cols=2 --set chip.ranks=6", 7},
+                         {"--set node.rows=4 --set node.cols=3 --set chip.ranks=1", 7}, {"--set node.rows=1 --set node.cols=1", 3},
+                         {"--set node.rows=3 --set node.cols=2 --set node.nodes=3 --set chip.ranks=2", 35}, {"--set node.rows=2 --set node.cols=2 --set node.nodes=2", 5},
+                         {"--set cases=continuous --seed 7 --set node.rows=3", 20}}) {
+        INFO(o.shape);
+        const std::string of = fmt::format("algorithms: [device_tree], root: {}, sizes: [4 B, 4100 B, 60 KiB, 1000004 B]", o.root);
+        exact(fmt::format("[{{op: broadcast, types: [int32, bfloat16], {0}}}, {{op: reduce, types: [float32, float16], redops: [sum, min], {0}}}]", of), o.shape);
+    }
+}
+
+TEST_CASE("trainium: broadcast and reduce come near what links and memory carry", "[trainium]")
+{
+    const nlohmann::json results = exact("[{op: broadcast, algorithms: [auto], sizes: [4 KiB, 64 MiB]}, {op: reduce, algorithms: [auto], sizes: [4 KiB, 64 MiB]}, "
+                                         "{op: all_reduce, algorithms: [auto], sizes: [4 KiB]}]",
+                                         "--set data=off");
+    const nlohmann::json& all = results.at("results");
+    const double all_reduce_us = all.at(4).at("time_us");
+    for (const int first : {0, 2}) {
+        const nlohmann::json &small = all.at(first), &large = all.at(first + 1);
+        INFO(small.at("op") << ": " << small.at("time_us") << " us, " << large.at("time_us") << " us");
+        CHECK(small.at("algorithm") == "device_tree");
+        CHECK(small.at("time_us").get<double>() <= all_reduce_us);
+        CHECK(large.at("bound_share").get<double>() > 0.75);
+        CHECK(large.at("bound_share").get<double>() < 1);
+    }
+}
+
+TEST_CASE("trainium: predictions of broadcast and reduce are within a fifth of simulations", "[trainium]")
+{
+    const char* const entry = "{op: %s, algorithms: [auto], sizes: [4 KiB, 64 KiB, 1 MiB, 4 MiB, 16 MiB, 64 MiB]}";
+    for (const std::string op : {"broadcast", "reduce"}) {
+        std::string workload = entry;
+        workload.replace(workload.find("%s"), 2, op);
+        const program_folder folder;
+        REQUIRE(folder.weft(fmt::format("run {} --set 'workload=[{}]' --set data=off --out out", k_node.file(), workload)) == 0);
+        const std::string text = folder.read("stdout");
+        const nlohmann::json results = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json"));
+        for (const auto& r : results.at("results")) {
+            const std::string of = fmt::format("{} of {} B by {}: ", op, r.at("size_bytes").get<std::uint64_t>(), r.at("algorithm").get<std::string>());
+            const std::size_t at = text.find(of);
+            INFO(of << text);
+            REQUIRE(at != std::string::npos);
+            CHECK(std::stod(text.substr(at + of.size())) == Approx(r.at("time_us").get<double>()).epsilon(0.2));
+        }
+    }
+}
+
 TEST_CASE("trainium: every operation and type is exact in every family", "[trainium]")
 {
     exact("[{op: all_reduce, algorithms: [device_ring, kangaring, device_mesh, device_mesh_one_step, rdh], types: [int32, float32, float16, bfloat16], "
@@ -163,6 +231,10 @@ TEST_CASE("trainium: announced links are gone around and rings shorter than a co
           "--set 'faults.links_down=[{row: 1, col: 1, direction: +X}, {row: 3, col: 0, direction: -Y}]'");
     exact(fmt::format("[{{op: all_reduce, algorithms: [{}, kangaring, rdh], sizes: [4 B, 100 KiB]}}]", k_families),
           "--set chip.dma.ring_entries=16 --set chip.dma.prefetch=1 --set node.rows=2");
+    const std::string trees = "[{op: broadcast, algorithms: [device_tree], root: 20, sizes: [4 B, 100 KiB, 1 MiB]}, {op: reduce, algorithms: [device_tree], root: 20, sizes: [4 B, 100 KiB, 1 MiB]}]";
+    exact(trees, "--set 'faults.links_down=[{row: 1, col: 1, direction: +X}, {row: 3, col: 0, direction: -Y}]'");
+    // Ranks waited for each other: one for room in a queue, while it had not announced what it had put into others.
+    exact(trees, "--set chip.dma.ring_entries=16 --set chip.dma.queues=5 --set node.rows=3 --set node.cols=3");
 }
 
 TEST_CASE("trainium: plans with more streams than queues share them without waiting for each other", "[trainium]")
@@ -172,7 +244,8 @@ TEST_CASE("trainium: plans with more streams than queues share them without wait
             const std::string more = fmt::format("{} --set chip.dma.queues={}", shape, queues);
             exact("[{op: all_reduce, algorithms: [device_ring, kangaring, device_mesh, device_mesh_one_step, rdh], sizes: [4 B, 20 KiB, 1 MiB]}, "
                   "{op: all_gather, algorithms: [kangaring, device_mesh, rdh], sizes: [20 KiB]}, "
-                  "{op: reduce_scatter, algorithms: [kangaring, device_mesh, rdh], sizes: [20 KiB]}]",
+                  "{op: reduce_scatter, algorithms: [kangaring, device_mesh, rdh], sizes: [20 KiB]}, "
+                  "{op: broadcast, algorithms: [device_tree], sizes: [20 KiB, 1 MiB]}, {op: reduce, algorithms: [device_tree], sizes: [20 KiB, 1 MiB]}]",
                   more);
         }
 }
@@ -184,7 +257,9 @@ TEST_CASE("trainium: native and rv64 cores agree in answers and times", "[traini
         std::vector<double> all;
         const nlohmann::json results = exact("[{op: all_reduce, algorithms: [device_ring, kangaring, device_mesh, device_mesh_one_step, rdh], sizes: [4 B, 64 KiB]}, "
                                              "{op: all_gather, algorithms: [kangaring, device_mesh, rdh], sizes: [4 KiB]}, "
-                                             "{op: reduce_scatter, algorithms: [device_ring, device_mesh, rdh], sizes: [4 KiB]}]",
+                                             "{op: reduce_scatter, algorithms: [device_ring, device_mesh, rdh], sizes: [4 KiB]}, "
+                                             "{op: broadcast, algorithms: [device_tree], sizes: [4 B, 64 KiB, 1 MiB]}, "
+                                             "{op: reduce, algorithms: [device_tree], sizes: [4 B, 64 KiB, 1 MiB]}]",
                                              fmt::format("--set node.rows=2 --set node.cols=2 --set chip.ranks=2 --set chip.core.cpi=1 --set chip.core.model={}", core));
         for (const auto& r : results.at("results"))
             all.push_back(r.at("time_us"));
