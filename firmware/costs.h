@@ -136,8 +136,8 @@ inline constexpr std::uint32_t k_one_step_step = 200;
 inline constexpr std::uint32_t k_one_step_place = 37;
 inline constexpr std::uint32_t k_rdh_step = 330;
 inline constexpr std::uint32_t k_rdh_place = 41;
-// Trees of devices, besides k_stream_plan. Measured on 2x2 to 4x4 chips of two and four ranks, 4 B to 1 MiB: sums within
-// 6 % of the counters of RV64 cores, times within 11 %.
+// Trees of devices, besides k_stream_plan. Measured on 2x2 to 4x4 chips of two and four ranks, 4 B to 1 MiB: sums
+// within 6 % of the counters of RV64 cores, times within 11 %.
 inline constexpr std::uint32_t k_device_tree_broadcast = 3000;      ///< what is expected, while data is under way
 inline constexpr std::uint32_t k_device_tree_broadcast_part = 1270; ///< its role, who tells whom; for all but the first
 inline constexpr std::uint32_t k_device_tree_broadcast_step = 290;

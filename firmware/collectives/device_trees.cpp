@@ -103,8 +103,8 @@ public:
 
 private:
     static constexpr std::uint32_t k_ways = 2; ///< streams of a part
-    // Numbers for stream_semaphore(): what comes to the rank of a tree, by part; notices to a rank of the other half; what
-    // comes to all others.
+    // Numbers for stream_semaphore(): what comes to the rank of a tree, by part; notices to a rank of the other half;
+    // what comes to all others.
     static constexpr std::uint32_t k_to_half = k_most_tree_parts, k_last = 2 * k_most_tree_parts, k_nothing = ~0u;
     static_assert(k_last < k_stream_semaphores);
 

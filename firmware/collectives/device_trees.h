@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Trees over devices: those of broadcast_trees.h, each with one rank of every device. A tree comes to a device by one
-// link, at one half. Its rank is of that half, as far as numbers tell: a group of some columns may count them otherwise.
+// link, at one half. Its rank is of that half, as far as numbers tell: a group of some columns may count them
+// otherwise.
 #pragma once
 
 #include "firmware/collectives/broadcast_trees.h"

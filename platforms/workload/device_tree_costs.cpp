@@ -18,7 +18,8 @@ namespace costs = firmware::costs;
 // What links, memories and engines have to do hides in part behind each other: norm of their times. Calibrated on 4x4
 // chips of Trn1, Trn2 and Trn3 and on four nodes, 16 and 64 MiB.
 constexpr double k_norm = 6;
-/// Bytes that an engine loses for each element (chip.dma.element_overhead), of a slice that all engines of a queue share.
+/// Bytes that an engine loses for each element (chip.dma.element_overhead), of a slice that all engines of a queue
+/// share.
 constexpr double k_lost_by_elements = 1.085;
 
 /// The slowest link between devices, bytes per us and direction.
