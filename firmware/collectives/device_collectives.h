@@ -39,7 +39,7 @@ constexpr std::uint64_t scratch_elements(abi::collective_op op, abi::algorithm a
     case abi::algorithm::rdh_same_axis: return 7 * slots; // six axes and the sums of the own device
     case abi::algorithm::meet_in_the_middle: // a fragment: of a third at most, and of all ranks in up to k_most_domains
         return ranks < 3 ? 0 : (ranks < 3 * k_most_domains ? count / 3 : count / ranks * k_most_domains) + ranks * k_most_domains;
-    case abi::algorithm::device_tree: return op == abi::collective_op::reduce ? 4 * count : 0; // one sum for each of up to four devices
+    case abi::algorithm::device_tree: return op == abi::collective_op::reduce ? 4 * count : 0; // a sum for each of 4
     case abi::algorithm::replica_broadcast: return count * ranks;
     default: return 0;
     }
