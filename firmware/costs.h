@@ -79,6 +79,7 @@ inline constexpr std::uint32_t k_list = 193;    ///< count the messages of one l
 inline constexpr std::uint32_t k_run = 99;     ///< find the next run of elements to send
 inline constexpr std::uint32_t k_message = 277; ///< send a message
 inline constexpr std::uint32_t k_staged = 75;      ///< put a message beside others that go into a ring with it
+inline constexpr std::uint32_t k_begin_ahead = 410;   ///< begin a tree of them; by 4 B to 300 KiB, 3x3 and 4x4 torus
 inline constexpr std::uint32_t k_wait_ahead = 242; ///< say what the DMA engine waits for before it sends the message
 inline constexpr std::uint32_t k_wait_alone = 305; ///< only wait; all three of 64 and 256 KiB by 1 KiB, 4x4 torus
 inline constexpr std::uint32_t k_donor = 34;    ///< look whether one donor's unit has come

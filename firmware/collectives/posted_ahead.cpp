@@ -28,6 +28,7 @@ bool engine::contributes(const channel& from, const channel& to) const
 
 void engine::start_ahead(channel& c)
 {
+    charge(costs::k_begin_ahead);
     c.sources = c.now->of_contributions || c.counts.free_sends != 0 ? 0 : 1; // the root has it all
     for (const channel& from : channels())
         c.sources += c.now->of_contributions && contributes(from, c) ? 1 : 0;

@@ -3,6 +3,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/cli/host_costs.h"
+#include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/planned_schedule.h"
 

@@ -3,6 +3,7 @@
 #include "firmware/main.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
+#include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/bounds.h"
 
 #include <algorithm>

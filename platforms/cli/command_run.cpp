@@ -27,6 +27,7 @@
 #include "platforms/report/run_report.h"
 #include "platforms/report/trace_writer.h"
 #include "platforms/workload/activity_recorder.h"
+#include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/bounds.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/interruption.h"

@@ -3,7 +3,7 @@
 #include "platforms/machine/algorithm_choice.h"
 
 #include "firmware/collectives/supports.h"
-#include "platforms/workload/cost_model.h"
+#include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/process_groups.h"
 
 #include <algorithm>

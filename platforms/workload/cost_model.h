@@ -47,12 +47,4 @@ struct message_costs {
 /// `table`: of a rank of the machine, or of the group that runs the case. Throws user_error where a planner refuses.
 std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c);
 
-/// Of every algorithm that runs the operation of `c` here and has a prediction, the fastest first; equal ones in the
-/// order of the catalogue.
-std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c);
-
-/// Why `auto` took the algorithm of a case: "25.5 us predicted; next direct, 44.9 us", "by tuning out/tuning.yaml, 44.9
-/// us predicted; next ..."; "" where the file names it.
-std::string choice_of(const collective_case& c);
-
 } // namespace weft

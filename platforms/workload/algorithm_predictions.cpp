@@ -1,0 +1,47 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/algorithm_predictions.h"
+
+#include "firmware/collectives/supports.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace weft {
+
+std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c)
+{
+    std::vector<algorithm_prediction> all;
+    for (unsigned a = 0; a < abi::k_algorithms; ++a) {
+        c.algo = static_cast<abi::algorithm>(a);
+        const char* reason = "";
+        if (!firmware::supports(c.op, c.algo, table, c.transposed, &reason))
+            continue;
+        if (const std::optional<double> us = predicted_us(table, costs, c))
+            all.push_back({c.algo, *us});
+    }
+    std::stable_sort(all.begin(), all.end(), [](const algorithm_prediction& x, const algorithm_prediction& y) { return x.us < y.us; });
+    return all;
+}
+
+std::string choice_of(const collective_case& c)
+{
+    if (c.predictions.empty() && !c.tuned && c.published_by.empty())
+        return "";
+    std::string text =
+        c.tuned ? fmt::format("by tuning {}, ", c.tuning)
+        : c.published_by.empty()
+            ? ""
+            : fmt::format("by the range in {}{}, ", c.published_by,
+                          c.gathers_by ? fmt::format(" (all-gather by {})", name_of(*c.gathers_by)) : "");
+    const auto find = [&](bool same) {
+        return std::find_if(c.predictions.begin(), c.predictions.end(), [&](const algorithm_prediction& p) { return (p.algorithm == c.algo) == same; });
+    };
+    const auto own = find(true), next = find(false);
+    text += own == c.predictions.end() ? "no prediction" : fmt::format("{:.1f} us predicted", own->us);
+    if (!c.tuned && !c.tuning.empty())
+        text += fmt::format(", as {} does not have this case", c.tuning);
+    return text + (next == c.predictions.end() ? "; the only one" : fmt::format("; next {}, {:.1f} us", name_of(next->algorithm), next->us));
+}
+
+} // namespace weft
