@@ -45,7 +45,7 @@ direction towards(std::uint32_t at, std::uint32_t root, std::uint32_t n, bool wr
 /// Links from the root to the farthest chip of a line.
 std::uint32_t reach(std::uint32_t root, std::uint32_t n, bool wrap) { return wrap ? n / 2 : larger(root, n - 1 - root); }
 
-direction parent_of(const grid& m, place root, std::uint32_t colours, std::uint32_t colour, place p)
+direction parent_of(const grid& m, place root, std::uint32_t colours, std::uint32_t colour, place p, torus_trees kind)
 {
     const bool on_row = p.row == root.row;
     const bool on_col = p.col == root.col;
@@ -67,6 +67,13 @@ direction parent_of(const grid& m, place root, std::uint32_t colours, std::uint3
         case 0: return on_row ? into_row : on_col ? to_row : k_west;
         case 1: return on_row ? k_west : x == 1 ? to_row : k_east;
         default: return on_row ? k_east : x == 0 ? k_west : x == 1 ? k_east : to_row;
+        }
+    if (kind == torus_trees::even)
+        switch (colour) {
+        case 0: return on_row || on_col ? k_west : k_north;
+        case 1: return on_row || on_col ? k_east : k_south;
+        case 2: return on_row || on_col ? k_north : k_east;
+        default: return on_row || on_col ? k_south : k_west;
         }
     // Half of the chips is nearer to the chip over the tree's first link than to the one opposite. They hang on the
     // root's row (or column) by the shorter way, the others on them, a row long. In every quadrant the two trees that
@@ -103,14 +110,15 @@ std::uint32_t tree_colours(const mesh& m)
     return larger(1, rows + cols);
 }
 
-direction parent_direction(const mesh& m, place root, std::uint32_t colours, std::uint32_t colour, place p)
+direction parent_direction(const mesh& m, place root, std::uint32_t colours, std::uint32_t colour, place p,
+                           torus_trees kind)
 {
     const grid g(m);
-    const direction d = parent_of(g, g.seen(root), colours, colour, g.seen(p));
+    const direction d = parent_of(g, g.seen(root), colours, colour, g.seen(p), kind);
     return g.turned ? static_cast<direction>(static_cast<std::uint32_t>(d) ^ 2u) : d;
 }
 
-std::uint32_t tree_depth(const mesh& m, place root, std::uint32_t colours)
+std::uint32_t tree_depth(const mesh& m, place root, std::uint32_t colours, torus_trees kind)
 {
     const grid g(m);
     const place from = g.seen(root);
@@ -120,7 +128,9 @@ std::uint32_t tree_depth(const mesh& m, place root, std::uint32_t colours)
     case 1: return vertical + horizontal;
     case 2: return g.rows == 1 ? g.cols - 1 : larger(vertical + horizontal, 2 + larger(vertical, horizontal));
     case 3: return g.cols + vertical;
-    default: return larger(g.cols - 1 + g.rows / 2, g.rows - 1 + g.cols / 2);
+    default:
+        return kind == torus_trees::even ? g.rows + g.cols - 1
+                                         : larger(g.cols - 1 + g.rows / 2, g.rows - 1 + g.cols / 2);
     }
 }
 

@@ -34,7 +34,7 @@ public:
     std::uint32_t root_device() const { return root_ / map_.per_device; }
     const mesh& grid() const { return grid_; }
     /// Links from the root to the farthest device.
-    std::uint32_t depth() const { return map_.devices == 1 ? 0 : tree_depth(grid_, root_at_, colours_); }
+    std::uint32_t depth() const { return map_.devices == 1 ? 0 : tree_depth(grid_, root_at_, colours_, torus_trees::even); }
 
     /// The device from which tree `colour` comes to `device`; k_none for that of the root.
     std::uint32_t parent(std::uint32_t colour, std::uint32_t device) const
@@ -52,7 +52,7 @@ public:
         for (std::uint32_t i = 0; i < k_most_children && map_.devices > 1; ++i) {
             place next;
             const auto d = static_cast<direction>(i);
-            if (linked_chip(grid_, at, d, next) && !(next == root_at_) && parent_direction(grid_, root_at_, colours_, colour, next) == opposite(d))
+            if (linked_chip(grid_, at, d, next) && !(next == root_at_) && parent_direction(grid_, root_at_, colours_, colour, next, torus_trees::even) == opposite(d))
                 found[count++] = device_at(next);
         }
         return count;
@@ -81,7 +81,7 @@ public:
 private:
     direction towards_root(std::uint32_t colour, std::uint32_t device) const
     {
-        return parent_direction(grid_, root_at_, colours_, colour, place_of_device(device));
+        return parent_direction(grid_, root_at_, colours_, colour, place_of_device(device), torus_trees::even);
     }
     // Every second layer is taken from its last row.
     std::uint32_t in_snake(std::uint32_t row) const

@@ -220,7 +220,7 @@ void check_training_step(const training_step_config& step, const workload_ground
                        step.pipeline->stages, ground.members)
                  : fmt::format("is {}, but a replica has {} {}: each of them is a stage.", step.pipeline->stages,
                                ground.replica_ranks, ground.members)});
-    if (step.streaming && !step.streaming->rate)
+    if (step.streaming && step.streaming->bytes.value() != 0 && !step.streaming->rate)
         problems.push_back(
             {severity::error, "training_step.streaming.rate",
              fmt::format("is missing, and {} here have no link to Streaming Memory that would set it; say the rate of the "

@@ -57,7 +57,8 @@ TEST_CASE("a mesh has as many trees as its chip with the fewest links has links"
 
 TEST_CASE("every tree reaches all chips and no two use the same link in the same direction")
 {
-    every_mesh([](const mesh& m) {
+    const torus_trees kind = GENERATE(torus_trees::shallow, torus_trees::even);
+    every_mesh([kind](const mesh& m) {
         for (const std::uint32_t colours : std::set<std::uint32_t>{1, tree_colours(m)})
             for (std::uint32_t r = 0; r < m.rows * m.cols; ++r) {
                 const place root{r / m.cols, r % m.cols};
@@ -69,7 +70,7 @@ TEST_CASE("every tree reaches all chips and no two use the same link in the same
                         std::uint32_t depth = 0;
                         for (; !(at == root); ++depth) {
                             place parent;
-                            const direction d = parent_direction(m, root, colours, colour, at);
+                            const direction d = parent_direction(m, root, colours, colour, at, kind);
                             REQUIRE(linked_chip(m, at, d, parent));
                             if (depth == 0)
                                 REQUIRE(links.insert({rank_of(m, parent), static_cast<std::uint32_t>(opposite(d))}).second);
@@ -79,7 +80,7 @@ TEST_CASE("every tree reaches all chips and no two use the same link in the same
                         deepest = std::max(deepest, depth);
                     }
                 INFO(m.rows << "x" << m.cols << " wraps " << m.wrap_rows << m.wrap_cols << ", root " << r << ", " << colours << " trees");
-                REQUIRE(deepest == tree_depth(m, root, colours));
+                REQUIRE(deepest == tree_depth(m, root, colours, kind));
             }
     });
 }
@@ -91,6 +92,7 @@ TEST_CASE("one tree has the least depth over wrap links as well")
     CHECK(tree_depth({8, 8, true, true}, {0, 0}, 1) == 8);
     CHECK(tree_depth({8, 8}, {0, 0}, 2) == 14);
     CHECK(tree_depth({8, 8, true, true}, {0, 0}, 4) == 11);
+    CHECK(tree_depth({8, 8, true, true}, {0, 0}, 4, torus_trees::even) == 15);
     CHECK(tree_depth({3, 8, true, true}, {1, 5}, 4) == 8);
     CHECK(tree_depth({7, 5, true, true}, {0, 0}, 4) == 8);
     CHECK(tree_depth({1, 8}, {0, 2}, 1) == 5);
