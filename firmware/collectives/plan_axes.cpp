@@ -19,19 +19,21 @@ constexpr std::uint64_t k_shortest_part_bytes = 16 << 10, k_shortest_ring_part_b
 // this, and two sooner than four below k_shortest_ring_part_bytes. Calibrated on an 8x8 mesh and torus with 64 KiB to
 // 4 MiB.
 constexpr std::uint64_t k_shortest_ring_lane_part_bytes = 2048;
-// In direct exchanges, when messages along its longest dimension are shorter than this for each of them. Calibrated on
-// racks of 3x3 to 8x8 NPUs, where two lanes pay from 100, 270, 560, 1000 and (8x8) 1750 KiB on.
-constexpr std::uint64_t k_lane_bytes_of_message = 15 << 10;
+// In direct exchanges, when a link carries a message along the longest dimension in less than this for each of them:
+// the core makes them one after the other. Calibrated on racks of 3x3 to 8x8 NPUs, where two lanes pay from 100, 270,
+// 560, 1000 and (8x8) 1750 KiB on.
+constexpr std::uint64_t k_lane_ns_of_message = 314;
 // An all_reduce on rings goes in two halves from here on: while the first one is gathered, which touches memory twice a
 // byte, sums of the second one touch it three times, and its messages fill what the other's steps leave idle.
 // Calibrated on an 8x8 torus: 24 MiB takes 1.6 % longer in halves, 32 MiB 5.7 % less, 64 MiB 4.6 %.
 constexpr std::uint64_t k_shortest_half_part_bytes = 64 << 10;
-// Two lanes take turns in direct exchanges, when a shard has so many bytes for each message of a turn: while one waits
-// for the last message of a dimension, the other one sends, but the core has twice as many messages. Calibrated with an
-// all_reduce, in us without and with turns: board of 8, 1 MiB 14.6 and 15.2, 2 MiB 20.0 and 17.5; 4x4 NPUs, 4 MiB 39.1
-// and 40.2, 6 MiB 52.5 and 52.3, 32 MiB 227 and 222; 8x8 NPUs, 2 MiB 29.1 and 47.8, 16 MiB 68 and 85, 32 MiB 117 and
-// 119. One dimension has no second one whose messages the core could send meanwhile, so turns pay earlier.
-constexpr std::uint64_t k_turn_bytes_of_message = 24 << 10, k_turn_bytes_of_lone_message = 18 << 10;
+// Two lanes take turns in direct exchanges, when a link carries a shard in so long for each message of a turn: while
+// one waits for the last message of a dimension, the other one sends, but the core has twice as many messages.
+// Calibrated with an all_reduce, in us without and with turns: board of 8, 1 MiB 14.6 and 15.2, 2 MiB 20.0 and 17.5;
+// 4x4 NPUs, 4 MiB 39.1 and 40.2, 6 MiB 52.5 and 52.3, 32 MiB 227 and 222; 8x8 NPUs, 2 MiB 29.1 and 47.8, 16 MiB 68 and
+// 85, 32 MiB 117 and 119. One dimension has no second one whose messages the core could send meanwhile, so turns pay
+// earlier.
+constexpr std::uint64_t k_turn_ns_of_message = 503, k_turn_ns_of_lone_message = 377;
 
 // As many lanes as a core keeps busy in messages of the command's chunk.
 constexpr std::uint32_t k_lanes_of_a_chunk = 2;
@@ -127,12 +129,16 @@ void planner::plan_axes()
     direct_axes_ = axes_joined_directly(table_);
     std::uint32_t directions = 1;
     bool any_ring = false;
-    std::uint64_t longest = 0; // dimension, in ranks
+    std::uint64_t longest = 1, link_mbps = 0; // dimension, in ranks, and the links between them
+    const auto bytes_in = [&](std::uint64_t ns) { return ns * link_mbps / 8000; };
     // Of a lane. A rank has one predecessor on a ring, but many in a direct exchange, and on the way to a root.
     std::uint32_t semaphores = to_root ? 2 * levels : levels;
     for (std::uint32_t i = 0; i < levels; ++i) {
         const std::uint32_t size = table_.dims[table_.dim_count - 1 - axes[i]];
-        longest = size > longest ? size : longest;
+        if (size > longest) {
+            longest = size;
+            link_mbps = table_.rate_mbps[table_.dim_count - 1 - axes[i]] / (size - 1);
+        }
         if (table_.kind[table_.dim_count - 1 - axes[i]] == abi::dimension_kind::ring)
             directions = 2;
         if (has(direct_axes_, axes[i]))
@@ -147,7 +153,7 @@ void planner::plan_axes()
         std::uint64_t messages = 0; // of a turn
         for (std::uint32_t i = 0; i < levels; ++i)
             messages += fast_axes(table_) * (table_.dims[table_.dim_count - 1 - axes[i]] - 1);
-        const std::uint64_t least = messages * (levels > 1 ? k_turn_bytes_of_message : k_turn_bytes_of_lone_message);
+        const std::uint64_t least = messages * bytes_in(levels > 1 ? k_turn_ns_of_message : k_turn_ns_of_lone_message);
         if (command_.count / table_.ranks * element_bytes >= least)
             directions = 2;
     }
@@ -169,7 +175,7 @@ void planner::plan_axes()
     while (by_rank && colours > 1 && part_bytes() < shortest_part_bytes)
         --colours;
     const std::uint64_t shortest_lane = any_ring          ? k_shortest_ring_lane_part_bytes
-                                        : directions == 1 ? k_lane_bytes_of_message * longest * (longest - 1) / table_.ranks
+                                        : directions == 1 ? bytes_in(k_lane_ns_of_message) * longest * (longest - 1) / table_.ranks
                                                           : 0; // turns pay later than lanes
     if (part_bytes() < (by_rank ? shortest_part_bytes : shortest_lane))
         colours = directions = 1;

@@ -131,8 +131,9 @@ TEST_CASE("auto follows the machine: slow cores choose fewer messages and fast l
     // All_to_all of 4 MiB on a mesh: two_phase makes four messages where direct makes one.
     CHECK(taken("tpu_v3/mesh_8x8.yaml", "all_to_all", "4 MiB", "") == "two_phase");
     CHECK(taken("tpu_v3/mesh_8x8.yaml", "all_to_all", "4 MiB", "--set chip.core.cpi=4") == "direct");
-    // Shards of 64 KiB: what links carry counts on a rack whose lanes are slow, not what messages cost.
-    CHECK(taken("ub_mesh/rack.yaml", "all_reduce", "4 MiB", "--set \"ub.lane_rate=2 GB/s\"") == "multi_axis");
+    // Shards of 128 KiB: what links carry counts on a rack whose lanes are slow, not what messages cost.
+    CHECK(taken("ub_mesh/rack.yaml", "all_reduce", "8 MiB", "") == "ccu_axes");
+    CHECK(taken("ub_mesh/rack.yaml", "all_reduce", "8 MiB", "--set \"ub.lane_rate=2 GB/s\"") == "multi_axis");
 }
 
 TEST_CASE("auto on other shapes: links to switches and short rings and middle sizes")
