@@ -172,8 +172,19 @@ private:
             all += k_outside_share / t_.dims[d] * outside();
             return t_.dims[d] < 3 ? all / streams : all / streams / (2 - 1.0 / (t_.dims[d] - 1));
         case dimension_kind::switched: return all / streams;
+        case dimension_kind::line:
+            // A ring that is folded onto a line uses each of its links both ways, a tree one way.
+            return c_.algo == abi::algorithm::mesh_tree ? all / std::max(2.0, streams) : all / (2 * streams);
         default: return all / std::max(2.0, streams);
         }
+    }
+    /// Of a ring of all ranks: some turn along each dimension, and the slowest sets the pace of all.
+    double ring_rate(double streams) const
+    {
+        double slowest = std::numeric_limits<double>::infinity();
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            slowest = t_.dims[d] > 1 ? std::min(slowest, stream_rate(d, streams)) : slowest;
+        return slowest;
     }
     /// Rings and trees of ranks go from device to device by one rank of each, which has the links of all.
     bool alone_on_device(std::uint32_t d) const
@@ -380,6 +391,8 @@ private:
         const double before = start() + instructions(planning) + notices;
         if (rank.tree_pieces != 0)
             return before + by_line_trees(reduces(c_.op) ? plan_of(t_, c_).tree_pieces : rank.tree_pieces);
+        if (c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::mesh_tree && firmware::full_mesh(t_))
+            return before + fan_in();
         if (rank.ahead_bytes != 0)
             return before + by_trees_ahead(rank.steps, static_cast<double>(plan_of(t_, c_).ahead_bytes));
         double longest = 0;
@@ -394,7 +407,7 @@ private:
                 --left;
                 const double beside = p.runs.empty() ? 1 : streams[{number, dimension_of(p.runs.front().to)}];
                 us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
-                if (p.direct)
+                if (p.direct || c_.algo == abi::algorithm::multi_axis)
                     add_wire_time(p, wire_us);
             });
             if (to_root)
@@ -484,6 +497,16 @@ private:
         return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
                (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
     }
+    /// Sums of a full mesh, one dimension after the other: each rank of a line sends all it has to one of them.
+    double fan_in() const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
+                us += answer() + latency(m_.hop_us[d]) +
+                      bytes_ * (t_.dims[d] - 1) / bytes_per_us(t_.rate_mbps[d]);
+        return us;
+    }
     double bytes_of(const planned_run& run) const
     {
         return static_cast<double>(run.range.count) * run.pieces * abi::element_bytes(c_.type);
@@ -519,7 +542,9 @@ private:
                 size += bytes_of(p.runs[i]);
             }
             const std::uint32_t to = p.runs[i - 1].to;
-            const double wire_us = size / messages / stream_rate(dimension_of(to), streams);
+            const bool of_all = c_.algo == abi::algorithm::ring_1d && t_.device_ranks < 2;
+            const double wire_us =
+                size / messages / (of_all ? ring_rate(streams) : stream_rate(dimension_of(to), streams));
             const double each_us = std::max(wire_us, lanes * (messages > 1 ? message() : woken_message()));
             last_us = answer() + busy_us + latency(hops_to(to)) + wire_us;
             us += std::max(messages * each_us, p.forwards ? last_us : 0);
@@ -529,13 +554,15 @@ private:
             us += last_us;
         return us + (p.forwards ? 0 : last_us);
     }
-    /// What the links of its dimension carry in an exchange.
+    /// What the links of its dimension carry in a pass. A ring that is folded onto a line uses each of its links both
+    /// ways.
     void add_wire_time(const planned_pass& p, std::vector<double>& wire_us) const
     {
         for (const planned_run& run : p.runs) {
             const std::uint32_t d = dimension_of(run.to);
             if (t_.rate_mbps[d] != 0)
-                wire_us[d] += bytes_of(run) / bytes_per_us(t_.rate_mbps[d]);
+                wire_us[d] += bytes_of(run) / bytes_per_us(t_.rate_mbps[d]) *
+                              (!p.direct && t_.kind[d] == dimension_kind::line ? 2 : 1);
         }
     }
     /// Everybody to everybody of a line.
