@@ -99,6 +99,7 @@ private:
         channel* end() const { return last; }
     };
     channel_range channels() { return {channels_, end_}; }
+    bool somebody_waits() const;
 
     // posted_ahead.cpp
     void start_ahead(channel& c);

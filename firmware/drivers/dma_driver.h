@@ -61,6 +61,8 @@ public:
     /// to `wait_count`.
     abi::status stage(std::uint32_t queue, const abi::dma_descriptor& d, std::uint32_t wait_semaphore,
                       std::uint32_t wait_count, std::uint64_t timeout_ns);
+    /// Until the ring takes so many more; `unsupported` if it never does.
+    abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
     /// Tells the device about everything enqueued; no access when there is nothing new.
     void doorbell(std::uint32_t queue);
     /// The same for all queues.
@@ -104,7 +106,6 @@ public:
 private:
     bool looks_full(std::uint32_t queue) const;
     bool takes(std::uint32_t queue, std::uint32_t entries) const; ///< by what is known of HEAD
-    abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
     void write_entries(std::uint32_t queue, std::uint32_t first, const void* entries, std::uint32_t count);
     bool write_staged();
     void doorbells_behind_staged();
