@@ -2,23 +2,20 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/cost_model.h"
 
-#include "firmware/collectives/ccu_plan.h"
-#include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/broadcast_trees.h"
+#include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/line_trees.h"
-#include "firmware/collectives/replica_rings.h"
-#include "firmware/collectives/supports.h"
-#include "firmware/costs.h"
-#include "hw/abi/ccu.h"
 #include "platforms/workload/bounds.h"
+#include "platforms/workload/cost_parts.h"
 #include "platforms/workload/device_tree_costs.h"
+#include "platforms/workload/lockstep_ring_costs.h"
 #include "platforms/workload/planned_schedule.h"
+#include "platforms/workload/unit_costs.h"
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
-#include <tuple>
 
 namespace weft {
 
@@ -27,39 +24,12 @@ namespace {
 namespace costs = firmware::costs;
 using abi::dimension_kind;
 
-// Where ranks send to each other rank in turn, messages that wait to turn from one line or ring into another hold up
-// others: an exchange takes longer than its bound by this part for each rank but one of a side, times the square of the
-// load of the other dimensions over that of the busiest. Calibrated with an all_to_all of 16 MiB by direct, share of
-// its bound, and of this model: meshes 4x4 71 and 70 %, 3x5 89 and 89, 2x8 97 and 97, 8x8 51 and 51; tori 4x4 61 and
-// 60, 3x5 83 and 84, 8x8 36 and 39; a line of 8 95 and 100.
-constexpr double k_turns_of_line = 0.14, k_turns_of_ring = 0.22;
-// Of two shots along diagonals, by the ranks of the longest line or ring. Calibrated: a reduce_scatter of 1 MiB on a
-// 4x4 torus.
-constexpr double k_shots_share_by_line = 4, k_shots_share_by_ring = 3;
 constexpr double k_two_phase_share = 0.9; ///< 8x8 mesh 94 %, torus 90 %
-// Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over
-// d. Calibrated on boards of two NPUs; on a rack they add little.
-constexpr double k_outside_share = 1.6;
 
-// A direct exchange in a process group of a full mesh takes detours over links that the group has in no dimension: this
-// part of them adds to each dimension. Calibrated on racks of 8x8 and 8x4 NPUs, rows and blocks of 8, 16 and 32,
-// all_reduce of 4 and 16 MiB: 0.16 to 0.27, columns 0.
-constexpr double k_borrowed_share = 0.2;
 
-// Of collective communication units, calibrated on a board of 8 NPUs: register accesses of a core for a task on both
-// dies, from its arguments to the status; moving and reducing one slice; share of the links' payload rate that slices
-// and their requests leave.
-constexpr double k_unit_accesses = 56, k_unit_slice_us = 0.35, k_unit_share = 0.97;
-
-constexpr double bytes_per_us(std::uint64_t mbps) { return static_cast<double>(mbps) / 8; }
-
-class model {
+class model : cost_parts {
 public:
-    model(const abi::platform_table& table, const message_costs& machine, const collective_case& c)
-        : t_(table), m_(machine), c_(c), bytes_(static_cast<double>(c.size_bytes)),
-          chunk_(c.chunk_bytes != 0 ? static_cast<double>(c.chunk_bytes) : std::numeric_limits<double>::infinity())
-    {
-    }
+    using cost_parts::cost_parts;
 
     std::optional<double> us() const
     {
@@ -86,280 +56,20 @@ private:
     {
         if (has_schedule(c_.algo))
             return by_schedule();
-        if (abi::is_in(abi::k_by_ccu, c_.algo) && !units_run())
-            return std::nullopt;
+        if (abi::is_in(abi::k_by_ccu, c_.algo))
+            return by_units_us(t_, m_, c_);
         if (has_rings_in_lockstep(c_.algo))
-            return rings_in_lockstep();
+            return lockstep_rings_us(t_, m_, c_);
         switch (c_.algo) {
         case abi::algorithm::direct: return c_.op == abi::collective_op::all_to_all ? all_to_all() : shots();
         case abi::algorithm::two_phase:
         case abi::algorithm::two_phase_one_path: return two_phase();
         case abi::algorithm::halving_doubling: return halving_doubling();
         case abi::algorithm::device_tree: return device_tree_us(t_, m_, c_);
-        case abi::algorithm::ccu:
-            return in_rounds() ? units_in_rounds() : units_flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
-        case abi::algorithm::ccu_one_shot: return units_one_shot();
-        case abi::algorithm::ccu_axes:
-            return c_.op == abi::collective_op::all_to_all ? units_by_lines() : units_by_axes();
         case abi::algorithm::parameter_server:
             return t_.servers == 0 && t_.packet_cores == 0 ? std::optional(parameter_server()) : std::nullopt;
         default: return std::nullopt;
         }
-    }
-
-    // --- Parts -------------------------------------------------------------------------------------------------------
-    double instructions(double n) const { return n * m_.instruction_us; }
-    /// A message that is made outside the event loop.
-    double post(double extra_instructions = 0) const
-    {
-        return instructions(costs::k_direct_message + extra_instructions) + m_.descriptor_us + m_.access_us;
-    }
-    /// From a doorbell to the core of the receiver, `hops_us` away: the descriptor is fetched, data read and written,
-    /// the core woken.
-    double latency(double hops_us) const
-    {
-        return m_.engine_us + 3 * m_.memory_us + hops_us + m_.wake_us + m_.access_us + instructions(costs::k_wake);
-    }
-    double hops_to(std::uint32_t rank) const
-    {
-        double us = 0;
-        for (std::uint32_t d = t_.dim_count; d-- > 0;) {
-            const std::uint32_t at = rank % t_.dims[d];
-            rank /= t_.dims[d];
-            us += hops_along(d, at) * m_.hop_us[d];
-        }
-        return us;
-    }
-    double hops_along(std::uint32_t d, std::uint32_t coordinate) const
-    {
-        const std::uint32_t here = t_.coord[d];
-        const std::uint32_t distance = here > coordinate ? here - coordinate : coordinate - here;
-        switch (t_.kind[d]) {
-        case dimension_kind::line: return distance;
-        case dimension_kind::ring: return std::min(distance, t_.dims[d] - distance);
-        default: return distance != 0 ? 1 : 0;
-        }
-    }
-    double farthest() const
-    {
-        double us = 0;
-        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
-            const bool one = t_.kind[d] == dimension_kind::full || t_.kind[d] == dimension_kind::switched;
-            us += (one ? (t_.dims[d] > 1 ? 1 : 0) : t_.kind[d] == dimension_kind::ring ? t_.dims[d] / 2 : t_.dims[d] - 1) * m_.hop_us[d];
-        }
-        return us;
-    }
-    /// The innermost dimension in which `rank` differs from this one; of broken meshes, whose numbers have no gaps,
-    /// any.
-    std::uint32_t dimension_of(std::uint32_t rank) const
-    {
-        for (std::uint32_t d = t_.dim_count; d-- > 0;) {
-            if (rank % t_.dims[d] != t_.coord[d])
-                return d;
-            rank /= t_.dims[d];
-        }
-        return t_.dim_count - 1;
-    }
-    /// A stream to one neighbour along dimension `d`, `streams` at once of each rank. A full mesh lends links: packets
-    /// take the direct one or one relay.
-    double stream_rate(std::uint32_t d, double streams) const
-    {
-        double all = bytes_per_us(t_.rate_mbps[d]) * (alone_on_device(d) ? t_.device_ranks : 1);
-        if (all == 0)
-            return std::numeric_limits<double>::infinity();
-        switch (t_.kind[d]) {
-        case dimension_kind::full:
-            all += k_outside_share / t_.dims[d] * outside();
-            return t_.dims[d] < 3 ? all / streams : all / streams / (2 - 1.0 / (t_.dims[d] - 1));
-        case dimension_kind::switched: return all / streams;
-        case dimension_kind::line:
-            // A ring that is folded onto a line uses each of its links both ways, a tree one way.
-            return c_.algo == abi::algorithm::mesh_tree ? all / std::max(2.0, streams) : all / (2 * streams);
-        default: return all / std::max(2.0, streams);
-        }
-    }
-    /// Of a ring of all ranks: some turn along each dimension, and the slowest sets the pace of all.
-    double ring_rate(double streams) const
-    {
-        double slowest = std::numeric_limits<double>::infinity();
-        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
-            slowest = t_.dims[d] > 1 ? std::min(slowest, stream_rate(d, streams)) : slowest;
-        return slowest;
-    }
-    /// Rings and trees of ranks go from device to device by one rank of each, which has the links of all.
-    bool alone_on_device(std::uint32_t d) const
-    {
-        const bool one_by_one = c_.algo == abi::algorithm::ring_1d || c_.algo == abi::algorithm::mesh_tree;
-        return one_by_one && t_.device_ranks > 1 && (t_.device_members <= 1 || d + 1 < t_.dim_count);
-    }
-    /// What a rank can send by links of no dimension, those to switches.
-    double outside() const
-    {
-        double inside = 0;
-        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
-            inside += bytes_per_us(t_.rate_mbps[d]);
-        return std::max(0.0, static_cast<double>(m_.links_bps) / 8e6 - inside);
-    }
-    /// The share of the bound that each of two shots reaches.
-    double share_of_shots() const
-    {
-        double share = 1;
-        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
-            if (t_.kind[d] == dimension_kind::line || t_.kind[d] == dimension_kind::ring)
-                share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_shots_share_by_line : k_shots_share_by_ring) / t_.dims[d]);
-        return share;
-    }
-    /// The share of the bound that an exchange of everybody with everybody reaches.
-    double share_of_exchange() const
-    {
-        double busiest = 0, squares = 0, ranks = 1, sides = 0, turns = 0;
-        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
-            const bool ring = t_.kind[d] == dimension_kind::ring;
-            if (t_.dims[d] < 2 || t_.rate_mbps[d] == 0 || !(ring || t_.kind[d] == dimension_kind::line))
-                continue;
-            const double low = t_.dims[d] / 2;
-            const double load = low * (t_.dims[d] - low) / t_.dims[d] / (ring ? 1 : 0.5) / t_.rate_mbps[d];
-            turns = load > busiest ? (ring ? k_turns_of_ring : k_turns_of_line) : turns;
-            busiest = std::max(busiest, load);
-            squares += load * load;
-            ranks *= t_.dims[d];
-            ++sides;
-        }
-        if (sides == 0)
-            return 1;
-        return 1 / (1 + turns * (std::pow(ranks, 1 / sides) - 1) * (squares / busiest / busiest - 1));
-    }
-    /// By shortest paths, as an exchange goes: without links to switches. Groups borrow some of the links that they
-    /// leave idle.
-    double bound_of_exchange() const
-    {
-        const auto op = abi::collective_op::all_to_all;
-        const bool borrows = t_.members != 0 && firmware::full_mesh(t_);
-        auto bound = bound_of(t_, borrows ? links_with(k_borrowed_share) : 0, m_.memory_bps, op, c_.size_bytes);
-        if (!bound && t_.members != 0) // no box: by all links of a rank
-            bound = bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, op, c_.size_bytes);
-        return bound ? bound->us : 0;
-    }
-    /// bit/s of the links of all dimensions and of a share of the others.
-    std::uint64_t links_with(double share) const
-    {
-        return m_.links_bps - static_cast<std::uint64_t>(outside() * (1 - share) * 8e6);
-    }
-    /// Ranks meet, as in firmware/collectives/exchange.h.
-    double barrier() const
-    {
-        double us = 0;
-        if (firmware::full_mesh(t_) && t_.members == 0) {
-            for (std::uint32_t d = 0; d < t_.dim_count; ++d)
-                us += t_.dims[d] > 1 ? post(costs::k_direct_wait) + m_.access_us + latency(m_.hop_us[d]) : 0;
-            return us;
-        }
-        for (std::uint32_t distance = 1; distance < t_.ranks; distance *= 2)
-            us += post(costs::k_direct_wait) + m_.access_us + latency(hops_to((t_.rank + distance) % t_.ranks));
-        return us;
-    }
-    double start() const { return instructions(costs::k_command + costs::k_response) + 4 * m_.access_us; }
-    double chunks(double bytes) const { return std::max(1.0, std::ceil(bytes / chunk_)); }
-
-    // --- Rings in lock-step ------------------------------------------------------------------------------------------
-    /// The busiest direction of a way between neighbours of a ladder in a step, in fragments, and the longest way.
-    struct ladder_load {
-        double fragments = 0;
-        double hops = 0;
-    };
-    ladder_load load_of(abi::algorithm method, std::uint32_t replicas, std::uint32_t rungs, bool closes) const
-    {
-        const std::uint32_t columns = std::max(1u, replicas / rungs);
-        const abi::ring_order order = firmware::order_of_phase(t_.order, replicas, false);
-        const firmware::replica_rings rings(method, order, replicas, 0);
-        ladder_load load;
-        std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, double> ways; // column, rung below, up
-        for (std::uint32_t i = 0; i < rings.count; ++i) {
-            const firmware::replica_ring& ring = rings.ring[i];
-            for (std::uint32_t position = 0; position < replicas; ++position) {
-                const std::uint32_t from = ring.replica(position),
-                                    to = ring.replica((position + (ring.reversed ? replicas - 1 : 1)) % replicas);
-                std::uint32_t rung = from / columns;
-                const std::uint32_t target = to / columns, column = to % columns;
-                double hops = from % columns != column ? 1 : 0;
-                const std::uint32_t above = (target + rungs - rung) % rungs;
-                const bool up = closes ? 2 * above < rungs || (2 * above == rungs && rung % 2 == 0) : target > rung;
-                for (; rung != target; ++hops) {
-                    const std::uint32_t next = up ? (rung + 1) % rungs : (rung + rungs - 1) % rungs;
-                    ways[{column, up ? rung : next, up}] += 1.0 / ring.parts;
-                    rung = next;
-                }
-                load.hops = std::max(load.hops, hops);
-            }
-            load.fragments = std::max(load.fragments, 1.0 / ring.parts); // what goes across rungs alone
-        }
-        for (const auto& [way, fragments] : ways)
-            load.fragments = std::max(load.fragments, fragments);
-        return load;
-    }
-    /// Steps of a phase: all meet, a fragment goes along each ring, the next step begins when it has come.
-    double phase_in_lockstep(double steps, double exchanges, double wire_us, double hops_us, double sync_us,
-                             double messages) const
-    {
-        const double firmware_us = instructions(costs::k_replica_step + 2 * costs::k_replica_ring +
-                                                messages * costs::k_replica_message + costs::k_direct_wait) +
-                                   messages * (m_.descriptor_us + 2 * m_.access_us);
-        const double step_us =
-            sync_us + (sync_us > 0 ? m_.wake_us + 4 * m_.access_us : 0) + latency(hops_us) + wire_us + firmware_us;
-        return instructions(costs::k_replica_phase) + exchanges * step_us + (steps > exchanges ? latency(0) : 0);
-    }
-    std::optional<double> rings_in_lockstep() const
-    {
-        // Replicas of more than two IPUs share their links with the groups of other places: nobody has counted them.
-        const bool one_ladder = t_.replica_ranks <= 2 && t_.split_exchanges <= 1;
-        const std::uint32_t outer = t_.gateway_dims, replicas = firmware::replicas_of_domain(t_),
-                            domains = t_.ranks / std::max(1u, replicas);
-        if (!one_ladder || t_.dim_count <= outer || t_.rate_mbps[outer] == 0 ||
-            t_.kind[outer] == dimension_kind::switched)
-            return std::nullopt;
-        const std::uint32_t rungs = t_.dims[outer];
-        const bool closes = t_.kind[outer] == dimension_kind::ring;
-        // Two IPUs of a rung have all of its links for themselves, others the links of a way.
-        const bool one_rung = t_.ranks == 2 && t_.rung_links != 0 && rungs == 1 && t_.dim_count > outer + 1;
-        const double links = one_rung ? t_.rung_links : t_.parallel_links;
-        const double way = one_rung ? bytes_per_us(t_.rate_mbps[outer + 1])
-                                    : bytes_per_us(t_.rate_mbps[outer]) / (t_.kind[outer] == dimension_kind::full ? 1 : 2);
-        abi::command command;
-        command.op = c_.op;
-        command.algo = c_.algo;
-        command.root = c_.gathers_by ? firmware::told_gather(*c_.gathers_by) : 0;
-        double us = start() + instructions(costs::k_replica_plan + costs::k_drain);
-        // A step waits for syncs, or the first of all for the readiness of its neighbours: a notice on each ring.
-        const double fragment = bytes_ / replicas, hop_us = m_.hop_us[outer];
-        const auto readiness = [&](bool first, double sync_us, double rings, double hops_us) {
-            return first && sync_us == 0 ? latency(hops_us) + rings * instructions(costs::k_notify) : 0;
-        };
-        const auto inside = [&](abi::algorithm method, bool first) {
-            if (replicas < 2)
-                return;
-            const firmware::replica_rings rings(method, firmware::order_of_phase(t_.order, replicas, false), replicas,
-                                                0);
-            const ladder_load load = load_of(method, replicas, rungs, closes);
-            const double hops_us = m_.once_us + load.hops * (hop_us - m_.once_us);
-            us += readiness(first, m_.sync_us, rings.count, hops_us);
-            us +=
-                phase_in_lockstep(rings.steps, rings.exchanges, load.fragments * fragment / way, hops_us, m_.sync_us,
-                                  rings.count * links * chunks(fragment / rings.count / links));
-        };
-        const auto over_gateways = [&](bool first) {
-            if (domains < 2)
-                return;
-            us += readiness(first, m_.gateway_sync_us, 2, m_.hop_us[0]);
-            const double bytes = fragment / domains / 2; // each way
-            us += phase_in_lockstep(domains - 1, domains - 1, 2 * bytes / bytes_per_us(t_.rate_mbps[0]), m_.hop_us[0],
-                                    m_.gateway_sync_us, 2 * t_.parallel_links);
-        };
-        const bool gathers_alone = c_.op == abi::collective_op::all_gather; // else all are known to have entered
-        if (!gathers_alone)
-            inside(c_.algo, true), over_gateways(true);
-        if (c_.op != abi::collective_op::reduce_scatter)
-            over_gateways(gathers_alone), inside(firmware::gather_method(command), gathers_alone);
-        return us;
     }
 
     // --- Firmware that executes a schedule ---------------------------------------------------------------------------
@@ -598,9 +308,13 @@ private:
         const double pieces = chunks(bytes_ / t_.ranks);
         const double skipped = t_.ranks - 1 - std::min<double>(static_cast<double>(c_.count) - 1, t_.ranks - 1);
         const double share = share_of_shots();
+        const double links = links_of_rank();
+        const double message_us = bytes_ / t_.ranks / pieces / (static_cast<double>(m_.links_bps) / 8e6 / links);
         const auto shot = [&](double messages) {
-            const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
-            return std::max(core_us + instructions(skipped * costs::k_direct_skip), bound_of_exchange() / share) + latency(farthest());
+            const double made_us = post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
+            // The last link has its first message when all others have one, and the last message has its way to go.
+            const double core_us = messages * made_us + instructions(skipped * costs::k_direct_skip) + message_us;
+            return std::max(core_us, std::min(messages, links) * made_us + bound_of_exchange() / share) + latency(farthest());
         };
         const double reduce = c_.op != abi::collective_op::all_gather ? shot(messages_to_others(pieces)) : 0;
         // Who has a shard sends it to all.
@@ -675,118 +389,6 @@ private:
         const double core_us = messages * post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + costs::k_diagonal_axis);
         return start() + barrier() + std::max(core_us, wire_us) + 2 * latency(farthest());
     }
-
-    // --- Collective communication units ------------------------------------------------------------------------------
-    /// They are large enough for its programs.
-    bool units_run() const
-    {
-        abi::command command;
-        command.op = c_.op;
-        command.algo = c_.algo;
-        command.type = c_.type;
-        command.count = c_.count;
-        return m_.units && firmware::ccu_refusal(t_, command, *m_.units).ok();
-    }
-    std::uint32_t channels() const { return std::min(m_.units->channels, firmware::k_ccu_channels); }
-    /// An all_to_all of more ranks than channels.
-    bool in_rounds() const { return c_.op == abi::collective_op::all_to_all && t_.ranks > channels() + 1; }
-    /// All meet before and behind; the own block is a task, and so are those of as many ranks as there are channels.
-    double units_in_rounds() const
-    {
-        const double rounds = 1 + std::ceil((t_.ranks - 1.0) / channels());
-        return 2 * barrier() + rounds * (unit_task() + unit_round(farthest())) + unit_wire(bytes_);
-    }
-    /// all_to_all: a task for each dimension, with all data.
-    double units_by_lines() const
-    {
-        double us = 0;
-        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
-            if (t_.dims[d] < 2)
-                continue;
-            const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
-            us += unit_task() + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us + unit_round(m_.hop_us[d]) +
-                  bytes_ * (t_.dims[d] - 1) / t_.dims[d] / rate / k_unit_share;
-        }
-        return us;
-    }
-    /// A request to a unit `hop_us` away and its answer, a slice of data either way: both memories, bits here.
-    double unit_round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
-    /// The core launches a task on both dies and is woken.
-    double unit_task() const { return start() + k_unit_accesses * m_.access_us + m_.unit_start_us + m_.wake_us; }
-    /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
-    double unit_wire(double bytes) const
-    {
-        double us = 0;
-        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
-            if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
-                us = std::max(us, bytes * (t_.dims[d] - 1) / t_.dims[d] / bytes_per_us(t_.rate_mbps[d]));
-        return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / k_unit_share;
-    }
-    /// Reductions of more ranks than one instruction takes follow each other.
-    double unit_chain(double hop_us) const
-    {
-        return (std::ceil((t_.ranks - 1) / (abi::ccu::k_most_reduced - 1.0)) - 1) * unit_round(hop_us);
-    }
-    double units_flat(double shots) const
-    {
-        const double rounds = has_root(c_.op) ? 2 : shots;
-        const double hop_us = farthest();
-        const double bytes =
-            has_root(c_.op) ? bytes_ * t_.ranks / (t_.ranks - 1) : bytes_; // shares of all but the root
-        return unit_task() + 2 * hop_us + rounds * unit_round(hop_us) + (reduces(c_.op) ? unit_chain(hop_us) : 0) +
-               shots * unit_wire(bytes);
-    }
-    double units_one_shot() const
-    {
-        const double hop_us = farthest();
-        return unit_task() + 2 * hop_us + unit_round(hop_us) + unit_chain(hop_us) + unit_wire(bytes_ * t_.ranks);
-    }
-    /// Shards of ranks that a line exchanges lie apart: they go one after the other, or all of them slice after slice.
-    double pieces_in_turn(std::size_t die, std::uint32_t dimension) const
-    {
-        if (c_.op == abi::collective_op::all_reduce)
-            return 1;
-        double inside = 1;
-        for (std::uint32_t d = dimension + 1; d < t_.dim_count; ++d)
-            inside *= t_.dims[d];
-        const double pieces = die == 0 ? t_.ranks / (inside * t_.dims[dimension]) : inside;
-        const double slices = std::ceil(bytes_ / t_.ranks / 2 / abi::ccu::k_slice_bytes);
-        return std::max(1.0, std::min(pieces, slices));
-    }
-    /// One die begins with the innermost dimension, the other with the outermost.
-    double units_by_axes() const
-    {
-        std::vector<std::uint32_t> order;
-        for (std::uint32_t d = t_.dim_count; d-- > 0;)
-            if (t_.dims[d] > 1)
-                order.push_back(d);
-        const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
-        const bool spreads = has_root(
-            c_.op); // all goes through every dimension, parts from the root and on to the others, or the other way
-        double us = unit_task();
-        double left[2] = {bytes_ / 2, bytes_ / 2};
-        for (std::size_t level = 0; level < order.size(); ++level) {
-            double level_us = 0;
-            for (std::size_t die = 0; die < 2; ++die) {
-                const std::uint32_t d = order[die == 0 ? level : order.size() - 1 - level];
-                const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
-                const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
-                const bool meet = 2 * level + 1 == order.size(); // both dies in the same dimension
-                const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / k_unit_share;
-                const double rounds = spreads ? 2 : pieces_in_turn(die, d);
-                level_us = std::max(level_us, wire_us + rounds * unit_round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
-                left[die] /= spreads ? 1 : t_.dims[d];
-            }
-            us += passes * level_us;
-        }
-        return us;
-    }
-
-    const abi::platform_table& t_;
-    const message_costs& m_;
-    const collective_case& c_;
-    double bytes_;
-    double chunk_;
 };
 
 } // namespace

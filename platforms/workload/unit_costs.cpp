@@ -1,0 +1,152 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/unit_costs.h"
+
+#include "firmware/collectives/ccu_plan.h"
+#include "hw/abi/ccu.h"
+#include "platforms/workload/cost_parts.h"
+
+#include <vector>
+
+namespace weft {
+
+namespace {
+
+// Of collective communication units, calibrated on a board of 8 NPUs: register accesses of a core for a task on both
+// dies, from its arguments to the status; moving and reducing one slice; share of the links' payload rate that slices
+// and their requests leave.
+constexpr double k_unit_accesses = 56, k_unit_slice_us = 0.35, k_unit_share = 0.97;
+
+class unit_costs : cost_parts {
+public:
+    using cost_parts::cost_parts;
+
+    std::optional<double> us() const
+    {
+        if (!run())
+            return std::nullopt;
+        switch (c_.algo) {
+        case abi::algorithm::ccu:
+            return more_than_channels() ? in_rounds() : flat(c_.op == abi::collective_op::all_reduce ? 2 : 1);
+        case abi::algorithm::ccu_one_shot: return one_shot();
+        case abi::algorithm::ccu_axes:
+            return c_.op == abi::collective_op::all_to_all ? by_lines() : by_axes();
+        default: return std::nullopt;
+        }
+    }
+
+private:
+    /// They are large enough for its programs.
+    bool run() const
+    {
+        abi::command command;
+        command.op = c_.op;
+        command.algo = c_.algo;
+        command.type = c_.type;
+        command.count = c_.count;
+        return m_.units && firmware::ccu_refusal(t_, command, *m_.units).ok();
+    }
+    std::uint32_t channels() const { return std::min(m_.units->channels, firmware::k_ccu_channels); }
+    /// An all_to_all of more ranks than channels.
+    bool more_than_channels() const { return c_.op == abi::collective_op::all_to_all && t_.ranks > channels() + 1; }
+    /// All meet before and behind; the own block is a task, and so are those of as many ranks as there are channels.
+    double in_rounds() const
+    {
+        const double rounds = 1 + std::ceil((t_.ranks - 1.0) / channels());
+        return 2 * barrier() + rounds * (task() + round(farthest())) + wire(bytes_);
+    }
+    /// all_to_all: a task for each dimension, with all data.
+    double by_lines() const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
+            if (t_.dims[d] < 2)
+                continue;
+            const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
+            us += task() + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us + round(m_.hop_us[d]) +
+                  bytes_ * (t_.dims[d] - 1) / t_.dims[d] / rate / k_unit_share;
+        }
+        return us;
+    }
+    /// A request to a unit `hop_us` away and its answer, a slice of data either way: both memories, bits here.
+    double round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
+    /// The core launches a task on both dies and is woken.
+    double task() const { return start() + k_unit_accesses * m_.access_us + m_.unit_start_us + m_.wake_us; }
+    /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
+    double wire(double bytes) const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
+                us = std::max(us, bytes * (t_.dims[d] - 1) / t_.dims[d] / bytes_per_us(t_.rate_mbps[d]));
+        return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / k_unit_share;
+    }
+    /// Reductions of more ranks than one instruction takes follow each other.
+    double chain(double hop_us) const
+    {
+        return (std::ceil((t_.ranks - 1) / (abi::ccu::k_most_reduced - 1.0)) - 1) * round(hop_us);
+    }
+    double flat(double shots) const
+    {
+        const double rounds = has_root(c_.op) ? 2 : shots;
+        const double hop_us = farthest();
+        const double bytes =
+            has_root(c_.op) ? bytes_ * t_.ranks / (t_.ranks - 1) : bytes_; // shares of all but the root
+        return task() + 2 * hop_us + rounds * round(hop_us) + (reduces(c_.op) ? chain(hop_us) : 0) +
+               shots * wire(bytes);
+    }
+    double one_shot() const
+    {
+        const double hop_us = farthest();
+        return task() + 2 * hop_us + round(hop_us) + chain(hop_us) + wire(bytes_ * t_.ranks);
+    }
+    /// Shards of ranks that a line exchanges lie apart: they go one after the other, or all of them slice after slice.
+    double pieces_in_turn(std::size_t die, std::uint32_t dimension) const
+    {
+        if (c_.op == abi::collective_op::all_reduce)
+            return 1;
+        double inside = 1;
+        for (std::uint32_t d = dimension + 1; d < t_.dim_count; ++d)
+            inside *= t_.dims[d];
+        const double pieces = die == 0 ? t_.ranks / (inside * t_.dims[dimension]) : inside;
+        const double slices = std::ceil(bytes_ / t_.ranks / 2 / abi::ccu::k_slice_bytes);
+        return std::max(1.0, std::min(pieces, slices));
+    }
+    /// One die begins with the innermost dimension, the other with the outermost.
+    double by_axes() const
+    {
+        std::vector<std::uint32_t> order;
+        for (std::uint32_t d = t_.dim_count; d-- > 0;)
+            if (t_.dims[d] > 1)
+                order.push_back(d);
+        const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
+        const bool spreads = has_root(
+            c_.op); // all goes through every dimension, parts from the root and on to the others, or the other way
+        double us = task();
+        double left[2] = {bytes_ / 2, bytes_ / 2};
+        for (std::size_t level = 0; level < order.size(); ++level) {
+            double level_us = 0;
+            for (std::size_t die = 0; die < 2; ++die) {
+                const std::uint32_t d = order[die == 0 ? level : order.size() - 1 - level];
+                const double rate = bytes_per_us(t_.rate_mbps[d] != 0 ? t_.rate_mbps[d] : m_.links_bps / 1'000'000);
+                const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
+                const bool meet = 2 * level + 1 == order.size(); // both dies in the same dimension
+                const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / k_unit_share;
+                const double rounds = spreads ? 2 : pieces_in_turn(die, d);
+                level_us = std::max(level_us, wire_us + rounds * round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
+                left[die] /= spreads ? 1 : t_.dims[d];
+            }
+            us += passes * level_us;
+        }
+        return us;
+    }
+};
+
+} // namespace
+
+std::optional<double> by_units_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c)
+{
+    return unit_costs(table, costs, c).us();
+}
+
+} // namespace weft
