@@ -13,8 +13,6 @@ namespace {
 // Messages that a channel enqueues before the doorbell rings and the next channel has its turn: a long first step must
 // neither keep the device nor the other direction waiting.
 constexpr std::uint32_t k_batch = 4;
-// Where a ring is full and another channel waits for arrivals, the core looks at those again after this part of it.
-constexpr std::uint32_t k_parts_of_ring = 8;
 // Instructions of entering a pass that are worth a doorbell before it: one costs an access of the bus, about 300.
 constexpr std::uint32_t k_long_entry = 500;
 // The same in direct exchanges: every message has a queue and a link for itself, so a line's worth starts as many
@@ -427,10 +425,9 @@ void engine::run(collective_result& result)
             status = look_at_semaphores(true); // the others have their turn when the ring is full, at the latest
         } else if (blocked != nullptr) {
             pay();
-            // Half a ring is too long for channels that wait for arrivals.
-            const std::uint32_t few = dma_.ring_entries() / k_parts_of_ring;
-            status = somebody_waits() && few != 0 ? dma_.wait_room(blocked->queue, few, command_.timeout_ns)
-                                                  : dma_.wait_space(blocked->queue, command_.timeout_ns);
+            // Half a ring is too long where another channel waits for arrivals.
+            status = somebody_waits() ? dma_.wait_room(blocked->queue, 1, command_.timeout_ns)
+                                      : dma_.wait_space(blocked->queue, command_.timeout_ns);
             if (status.ok())
                 status = look_at_semaphores(false);
         } else {

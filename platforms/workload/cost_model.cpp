@@ -96,13 +96,17 @@ private:
             each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
                 streams[{number, p.runs.empty() ? 0 : dimension_of(p.runs.front().to)}] += p.runs.empty() ? 0 : 1;
             });
-        const double planning = costs::k_engine + costs::k_engine_end + lanes * (costs::k_channel + costs::k_plan_phase + costs::k_view);
+        double planning = costs::k_engine + costs::k_engine_end + lanes * (costs::k_channel + costs::k_view);
+        for (const planned_channel& channel : rank.channels)
+            planning += std::max(1.0, static_cast<double>(channel.passes.size())) * costs::k_plan_phase;
+        if (c_.algo == abi::algorithm::multi_axis)
+            planning += lanes * (costs::k_axes + t_.dim_count * (costs::k_axes_dimension + costs::k_axes_order));
         const double notices = rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
         const double before = start() + instructions(planning) + notices;
         if (rank.tree_pieces != 0)
             return before + by_line_trees(reduces(c_.op) ? plan_of(t_, c_).tree_pieces : rank.tree_pieces);
         if (c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::mesh_tree && firmware::full_mesh(t_))
-            return before + fan_in();
+            return before + readiness_of_root() + fan_in();
         if (rank.ahead_bytes != 0)
             return before + by_trees_ahead(rank.steps, static_cast<double>(plan_of(t_, c_).ahead_bytes));
         double longest = 0;
@@ -117,7 +121,7 @@ private:
                 --left;
                 const double beside = p.runs.empty() ? 1 : streams[{number, dimension_of(p.runs.front().to)}];
                 us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
-                if (p.direct || c_.algo == abi::algorithm::multi_axis)
+                if (p.direct || !one_ring_of_all())
                     add_wire_time(p, wire_us);
             });
             if (to_root)
@@ -207,6 +211,12 @@ private:
         return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
                (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
     }
+    /// It tells those that send to it.
+    double readiness_of_root() const
+    {
+        const double told = static_cast<double>(plan_of(t_, c_).told.size());
+        return told == 0 ? 0 : latency(0) + told * instructions(costs::k_notify);
+    }
     /// Sums of a full mesh, one dimension after the other: each rank of a line sends all it has to one of them.
     double fan_in() const
     {
@@ -264,6 +274,11 @@ private:
             us += last_us;
         return us + (p.forwards ? 0 : last_us);
     }
+    /// Rings and trees that turn from one dimension into another: what one rank sends says nothing of the others.
+    bool one_ring_of_all() const
+    {
+        return c_.algo != abi::algorithm::multi_axis && c_.algo != abi::algorithm::two_d && c_.algo != abi::algorithm::hierarchical;
+    }
     /// What the links of its dimension carry in a pass. A ring that is folded onto a line uses each of its links both
     /// ways.
     void add_wire_time(const planned_pass& p, std::vector<double>& wire_us) const
@@ -293,7 +308,8 @@ private:
         const double peers = std::max(1u, t_.dims[d] - 1);
         const double wire_us = all != 0 ? size / all : 0;
         const double last_us = all != 0 ? last / (all / (t_.kind[d] == dimension_kind::full ? peers : 1)) : 0;
-        return std::max(lanes * made_us + last_us, wire_us) + latency(m_.hop_us[d]) + instructions(costs::k_sleep + costs::k_turn) + m_.access_us;
+        return std::max(lanes * made_us + last_us, wire_us) + latency(m_.hop_us[d]) + m_.access_us +
+               instructions(p.entry_instructions + costs::k_sleep + costs::k_turn);
     }
 
     // --- Firmware without one ----------------------------------------------------------------------------------------
@@ -308,13 +324,14 @@ private:
         const double pieces = chunks(bytes_ / t_.ranks);
         const double skipped = t_.ranks - 1 - std::min<double>(static_cast<double>(c_.count) - 1, t_.ranks - 1);
         const double share = share_of_shots();
-        const double links = links_of_rank();
+        const double links = links_of_rank(), busiest = links_of_busiest_dimension();
         const double message_us = bytes_ / t_.ranks / pieces / (static_cast<double>(m_.links_bps) / 8e6 / links);
         const auto shot = [&](double messages) {
             const double made_us = post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
-            // The last link has its first message when all others have one, and the last message has its way to go.
+            // The last link of the busiest dimension begins when its others have a message, and the last message has its
+            // way to go.
             const double core_us = messages * made_us + instructions(skipped * costs::k_direct_skip) + message_us;
-            return std::max(core_us, std::min(messages, links) * made_us + bound_of_exchange() / share) + latency(farthest());
+            return std::max(core_us, std::min(messages, busiest) * made_us + bound_of_exchange() / share) + latency(farthest());
         };
         const double reduce = c_.op != abi::collective_op::all_gather ? shot(messages_to_others(pieces)) : 0;
         // Who has a shard sends it to all.

@@ -28,6 +28,10 @@ constexpr double k_outside_share = 1.6;
 // and 2x8 NPUs.
 constexpr double k_pairs_share = 2.8;
 
+// By two_d, whose steps wait for whole shards, rings of n lose this part over n. Calibrated: 24 MiB on tori of 3x3
+// (share of 0.72), 4x4 (0.79) and 8x8 (0.89).
+constexpr double k_two_d_loss = 0.85;
+
 // A direct exchange in a process group of a full mesh takes detours over links that the group has in no dimension: this
 // part of them adds to each dimension. Calibrated on racks of 8x8 and 8x4 NPUs, rows and blocks of 8, 16 and 32,
 // all_reduce of 4 and 16 MiB: 0.16 to 0.27, columns 0.
@@ -101,7 +105,8 @@ double cost_parts::stream_rate(std::uint32_t d, double streams) const
     case dimension_kind::line:
         // A ring that is folded onto a line uses each of its links both ways, a tree one way.
         return c_.algo == abi::algorithm::mesh_tree ? all / std::max(2.0, streams) : all / (2 * streams);
-    default: return all / std::max(2.0, streams);
+    default:
+        return (c_.algo == abi::algorithm::two_d ? 1 - k_two_d_loss / t_.dims[d] : 1) * all / std::max(2.0, streams);
     }
 }
 
@@ -119,12 +124,30 @@ bool cost_parts::alone_on_device(std::uint32_t d) const
     return one_by_one && t_.device_ranks > 1 && (t_.device_members <= 1 || d + 1 < t_.dim_count);
 }
 
+double cost_parts::links_along(std::uint32_t d) const
+{
+    return t_.kind[d] == dimension_kind::full ? t_.dims[d] - 1 : std::min<double>(2, t_.dims[d] - 1.0);
+}
+
 double cost_parts::links_of_rank() const
 {
     double links = 0;
     for (std::uint32_t d = 0; d < t_.dim_count; ++d)
-        links += t_.kind[d] == dimension_kind::full ? t_.dims[d] - 1 : std::min<double>(2, t_.dims[d] - 1.0);
+        links += links_along(d);
     return std::max(1.0, links);
+}
+
+double cost_parts::links_of_busiest_dimension() const
+{
+    double links = 1, busiest = 0;
+    for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
+        if (t_.dims[d] < 2 || t_.rate_mbps[d] == 0)
+            continue;
+        const double load = (t_.dims[d] - 1.0) / t_.dims[d] / bytes_per_us(t_.rate_mbps[d]);
+        links = load > busiest ? links_along(d) : links;
+        busiest = std::max(busiest, load);
+    }
+    return links;
 }
 
 double cost_parts::outside() const

@@ -45,8 +45,10 @@ protected:
     double ring_rate(double streams) const;
     /// Rings and trees of ranks go from device to device by one rank of each, which has the links of all.
     bool alone_on_device(std::uint32_t d) const;
-    /// To ranks next to it.
+    double links_along(std::uint32_t d) const; ///< to ranks next to this one
     double links_of_rank() const;
+    /// Of those along the dimension whose links carry most of an exchange of everybody with everybody.
+    double links_of_busiest_dimension() const;
     /// What a rank can send by links of no dimension, those to switches.
     double outside() const;
     /// The share of the bound that each of two shots reaches.
