@@ -324,7 +324,9 @@ private:
         const double pieces = chunks(bytes_ / t_.ranks);
         const double skipped = t_.ranks - 1 - std::min<double>(static_cast<double>(c_.count) - 1, t_.ranks - 1);
         const double share = share_of_shots();
-        const double links = links_of_rank(), busiest = links_of_busiest_dimension();
+        const double links = links_of_rank();
+        // The first message of a group takes links of others, too.
+        const double busiest = t_.members != 0 ? 1 : links_of_busiest_dimension();
         const double message_us = bytes_ / t_.ranks / pieces / (static_cast<double>(m_.links_bps) / 8e6 / links);
         const auto shot = [&](double messages) {
             const double made_us = post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);

@@ -29,7 +29,7 @@ constexpr double k_outside_share = 1.6;
 constexpr double k_pairs_share = 2.8;
 
 // By two_d, whose steps wait for whole shards, rings of n lose this part over n. Calibrated: 24 MiB on tori of 3x3
-// (share of 0.72), 4x4 (0.79) and 8x8 (0.89).
+// (share of 0.72), 4x4 (0.79) and 8x8 (0.89). Lines beside rings lose as much (4x6), others nothing (4x4).
 constexpr double k_two_d_loss = 0.85;
 
 // A direct exchange in a process group of a full mesh takes detours over links that the group has in no dimension: this
@@ -104,10 +104,16 @@ double cost_parts::stream_rate(std::uint32_t d, double streams) const
     case dimension_kind::switched: return all / streams;
     case dimension_kind::line:
         // A ring that is folded onto a line uses each of its links both ways, a tree one way.
-        return c_.algo == abi::algorithm::mesh_tree ? all / std::max(2.0, streams) : all / (2 * streams);
-    default:
-        return (c_.algo == abi::algorithm::two_d ? 1 - k_two_d_loss / t_.dims[d] : 1) * all / std::max(2.0, streams);
+        return c_.algo == abi::algorithm::mesh_tree ? all / std::max(2.0, streams) : share_of_two_d(d) * all / (2 * streams);
+    default: return share_of_two_d(d) * all / std::max(2.0, streams);
     }
+}
+
+double cost_parts::share_of_two_d(std::uint32_t d) const
+{
+    const auto* end = t_.kind + t_.dim_count;
+    const bool closed = std::find(t_.kind, end, dimension_kind::ring) != end;
+    return c_.algo == abi::algorithm::two_d && closed ? 1 - k_two_d_loss / t_.dims[d] : 1;
 }
 
 double cost_parts::ring_rate(double streams) const

@@ -150,6 +150,19 @@ TEST_CASE("auto on other shapes: links to switches and short rings and middle si
     close("ub_mesh/board.yaml", "", "all_reduce", {"direct", "multi_axis", "parameter_server"}, "1500000 B");
     close("tpu_v3/mesh_8x8.yaml", "--set mesh.wrap=both", "all_to_all", {"direct", "two_phase"}, "3 MiB");
     close("tpu_v3/mesh_4x4.yaml", "--set mesh.wrap=both", "reduce_scatter", {"direct", "multi_axis"}, "1 MiB");
+    // Two NPUs of a line have one link between them, and a ring of all is as slow as its slowest link.
+    const char* two_boards = "--set mesh.boards=2 --set data=off";
+    close("ub_mesh/rack.yaml", two_boards, "all_reduce", {"ring_1d", "two_d", "multi_axis"}, "24 MiB");
+    close("ub_mesh/rack.yaml", two_boards, "reduce_scatter", {"ring_1d", "direct", "multi_axis"}, "24 MiB");
+    close("ub_mesh/rack.yaml", two_boards, "reduce", {"mesh_tree", "multi_axis", "ccu_axes"}, "4 KiB");
+    close("ub_mesh/board.yaml", "", "reduce", {"mesh_tree", "multi_axis", "ccu"}, "128 KiB");
+    close("ub_mesh/board.yaml", "", "reduce_scatter", {"direct", "multi_axis", "ccu"}, "1 MiB");
+    // Rings that are folded onto a line use each link both ways.
+    close("tpu_v3/mesh_4x4.yaml", "--set mesh.rows=2 --set mesh.cols=5 --set data=off", "all_reduce", {"ring_1d", "two_d", "multi_axis"}, "6 MiB");
+    close("tpu_v3/mesh_4x4.yaml", "--set mesh.rows=4 --set mesh.cols=6 --set mesh.wrap=cols --set data=off", "all_reduce", {"two_d", "multi_axis"}, "24 MiB");
+    const char* small_torus = "--set mesh.rows=3 --set mesh.cols=3 --set mesh.wrap=both --set data=off";
+    close("tpu_v3/mesh_4x4.yaml", small_torus, "all_reduce", {"direct", "two_d", "multi_axis"}, "2 MiB");
+    close("tpu_v3/mesh_4x4.yaml", small_torus, "all_reduce", {"direct", "two_d", "multi_axis"}, "16 MiB");
 }
 
 TEST_CASE("auto in process groups and in training steps")
