@@ -22,6 +22,7 @@ inline constexpr std::uint32_t k_command = 560;    ///< take, decode and check i
 inline constexpr std::uint32_t k_engine = 852;    ///< set up the engine of rings and trees
 inline constexpr std::uint32_t k_engine_end = 260; ///< its end
 inline constexpr std::uint32_t k_parent = 1239;     ///< find the parent in a broadcast tree
+inline constexpr std::uint32_t k_tree_choice = 170; ///< see whether several trees of a mesh pay
 /// The same and the children, on a whole mesh in the tree of least depth.
 inline constexpr std::uint32_t k_tree_alone = 640;
 inline constexpr std::uint32_t k_tree_colour = 760; ///< and in each of several colours; both of 4 B and 64 KiB on 4x4

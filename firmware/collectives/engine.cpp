@@ -426,7 +426,7 @@ void engine::run(collective_result& result)
         } else if (blocked != nullptr) {
             pay();
             // Half a ring is too long where another channel waits for arrivals.
-            status = somebody_waits() ? dma_.wait_room(blocked->queue, 1, command_.timeout_ns)
+            status = somebody_waits() ? dma_.wait_entry(blocked->queue, command_.timeout_ns)
                                       : dma_.wait_space(blocked->queue, command_.timeout_ns);
             if (status.ok())
                 status = look_at_semaphores(false);

@@ -349,13 +349,44 @@ constexpr direction turned(direction d, bool transposed)
     return static_cast<direction>(static_cast<std::uint32_t>(d) ^ (transposed ? 2u : 0u));
 }
 
-// Below this a tree of least depth is faster than several that share the data.
-constexpr std::uint64_t k_shortest_coloured_bytes = 16 << 10;
 constexpr std::uint32_t k_most_colours_of_core = 2;
 // A message reaches the deepest chip late by one for each link, so they are short; shorter ones than these keep the
 // core busier than the links. Calibrated on an 8x8 torus: see docs/adr/0017, 20.
 constexpr std::uint64_t k_ahead_chunk_bytes = 96 << 10;
 std::uint64_t smaller(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+
+/// ns of what does not depend on bytes, in trees of a mesh or torus.
+struct tree_times {
+    std::uint64_t start, link; ///< of all, and for each link of the way to the deepest chip
+};
+// One tree, whose messages every core on the way sends on, and two: what is added for the second, and for each link
+// by which it is deeper. Calibrated with 1 KiB on meshes of 2x5 to 16x16 chips and on closed lines of 8.
+constexpr tree_times k_one_broadcast_tree = {2900, 1050}, k_one_reduce_tree = {2100, 840}, k_second_tree = {600, 900};
+// Trees that are posted ahead. Calibrated with 1 KiB on tori of 3x3 to 16x16 chips.
+constexpr tree_times k_trees_ahead = {800, 280};
+constexpr std::uint64_t k_tree_ahead_ns = 750, k_tree_with_data_ns = 500; ///< each tree
+
+/// Whether `count` elements come sooner by `colours` trees, each of which carries a part of them, than by one of least
+/// depth.
+bool several_trees_pay(const mesh& m, place root, std::uint32_t colours, std::uint64_t count,
+                       std::uint64_t element_bytes, std::uint64_t chunk_elements, std::uint64_t link_mbps, bool reduces)
+{
+    if (colours < 2 || link_mbps == 0)
+        return false;
+    const std::uint64_t one = tree_depth(m, root, 1), several = tree_depth(m, root, colours);
+    // A message leaves a chip when all of it has come; others follow it.
+    const auto bytes_ns = [&](std::uint64_t all, std::uint64_t depth) {
+        const std::uint64_t first = smaller(all, chunk_elements);
+        return (depth * first + all - first) * element_bytes * 8000 / link_mbps;
+    };
+    const tree_times& t = reduces ? k_one_reduce_tree : k_one_broadcast_tree;
+    const std::uint64_t one_ns = t.start + one * t.link + bytes_ns(count, one);
+    const std::uint64_t more_ns = bytes_ns(count / colours, several);
+    return one_ns > (colours > k_most_colours_of_core
+                         ? k_trees_ahead.start + colours * k_tree_ahead_ns + smaller(colours, count) * k_tree_with_data_ns +
+                               several * k_trees_ahead.link
+                         : t.start + one * t.link + k_second_tree.start + (several - one) * k_second_tree.link) + more_ns;
+}
 
 } // namespace
 
@@ -371,8 +402,14 @@ void planner::plan_trees()
         plan_one_tree(o, here, root, transposed);
         return;
     }
-    const std::uint64_t bytes = command_.count * abi::element_bytes(command_.type);
-    const std::uint32_t colours = bytes < k_shortest_coloured_bytes ? 1 : tree_colours(o);
+    const std::uint32_t most = tree_colours(o);
+    // A dimension of a mesh has the rate of two links.
+    const std::uint64_t link_mbps = larger(table_.rate_mbps[0], table_.rate_mbps[1]) / 2;
+    const std::uint32_t colours = several_trees_pay(o, root, most, command_.count, abi::element_bytes(command_.type),
+                                                    out_.chunk_elements, link_mbps, reduces)
+                                      ? most
+                                      : 1;
+    charge(costs::k_tree_choice);
     const bool ahead = out_.posted_ahead = colours > k_most_colours_of_core;
     if (ahead && command_.chunk_is_asked == 0)
         out_.chunk_elements = smaller(out_.chunk_elements, k_ahead_chunk_bytes / abi::element_bytes(command_.type));

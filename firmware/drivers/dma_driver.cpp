@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint32_t k_irq_semaphore = 1u << 0;
 constexpr std::uint32_t k_irq_error = 1u << 1;
+constexpr std::uint64_t k_hidden_ns = 2000; ///< longest wait for one descriptor where two may have finished
 constexpr std::uint32_t k_look_again = 200; ///< instructions between two looks at HEAD
 
 } // namespace
@@ -104,6 +105,22 @@ abi::status dma_driver::wait_space(std::uint32_t queue, std::uint64_t timeout_ns
         return error_or_timeout("DMA.HEAD", queue);
     head_[queue] = crossing;
     return {};
+}
+
+abi::status dma_driver::wait_entry(std::uint32_t queue, std::uint64_t timeout_ns)
+{
+    doorbell(queue);
+    const std::uint64_t since_ns = hal_.now_ns();
+    for (;;) {
+        const bool room = has_room(queue, 1);
+        if (abi::status s = bus_status("DMA.HEAD"); !s.ok() || room)
+            return s;
+        if (hal_.now_ns() - since_ns >= timeout_ns)
+            return error_or_timeout("DMA.HEAD", queue);
+        // HEAD is odd and even in turn. Two descriptors that finish between two looks hide: hence the short wait.
+        hal_.poll_until(reg(abi::dma::HEAD(queue)), 1, (head_[queue] + 1) & 1,
+                        timeout_ns < k_hidden_ns ? timeout_ns : k_hidden_ns);
+    }
 }
 
 [[gnu::always_inline]] inline void dma_driver::has_news(std::uint32_t queue)

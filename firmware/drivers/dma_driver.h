@@ -50,6 +50,8 @@ public:
     bool has_room(std::uint32_t queue, std::uint32_t entries);
     /// Waits until it does; the wait may last until the ring is half empty on average.
     abi::status wait_space(std::uint32_t queue, std::uint64_t timeout_ns);
+    /// Waits until it does, looking more often: for cores that others wait for.
+    abi::status wait_entry(std::uint32_t queue, std::uint64_t timeout_ns);
 
     /// Completes the check word of `d` and copies it into the ring, waiting for a free entry if there is none. The
     /// device does not see it before doorbell().
@@ -61,8 +63,6 @@ public:
     /// to `wait_count`.
     abi::status stage(std::uint32_t queue, const abi::dma_descriptor& d, std::uint32_t wait_semaphore,
                       std::uint32_t wait_count, std::uint64_t timeout_ns);
-    /// Until the ring takes so many more; `unsupported` if it never does.
-    abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
     /// Tells the device about everything enqueued; no access when there is nothing new.
     void doorbell(std::uint32_t queue);
     /// The same for all queues.
@@ -106,6 +106,7 @@ public:
 private:
     bool looks_full(std::uint32_t queue) const;
     bool takes(std::uint32_t queue, std::uint32_t entries) const; ///< by what is known of HEAD
+    abi::status wait_room(std::uint32_t queue, std::uint32_t entries, std::uint64_t timeout_ns);
     void write_entries(std::uint32_t queue, std::uint32_t first, const void* entries, std::uint32_t count);
     bool write_staged();
     void doorbells_behind_staged();

@@ -327,11 +327,12 @@ private:
         const double links = links_of_rank();
         // The first message of a group takes links of others, too.
         const double busiest = t_.members != 0 ? 1 : links_of_busiest_dimension();
-        const double message_us = bytes_ / t_.ranks / pieces / (static_cast<double>(m_.links_bps) / 8e6 / links);
+        const double message_us =
+            m_.links_bps == 0 ? 0 : bytes_ / t_.ranks / pieces * links / (static_cast<double>(m_.links_bps) / 8e6);
         const auto shot = [&](double messages) {
             const double made_us = post(costs::k_shot_message + costs::k_shot_peer + costs::k_diagonal_peer + t_.dim_count * costs::k_diagonal_axis);
-            // The last link of the busiest dimension begins when its others have a message, and the last message has its
-            // way to go.
+            // The last link of the busiest dimension begins when its others have a message, and the last message has
+            // its way to go.
             const double core_us = messages * made_us + instructions(skipped * costs::k_direct_skip) + message_us;
             return std::max(core_us, std::min(messages, busiest) * made_us + bound_of_exchange() / share) + latency(farthest());
         };

@@ -15,6 +15,7 @@ namespace weft::testing {
 struct world_options {
     std::uint32_t rows = 2;
     std::uint32_t cols = 2;
+    std::uint32_t mesh_mbps = 10'000; ///< of both links of a dimension: slow, so that several trees pay early
     bool wrap_rows = false;
     bool wrap_cols = false;
     std::uint32_t queues = 4;

@@ -182,6 +182,7 @@ private:
                 table.failed[table.failed_regions++] = f;
             table.kind[0] = o.wrap_rows ? abi::dimension_kind::ring : abi::dimension_kind::line;
             table.kind[1] = o.wrap_cols ? abi::dimension_kind::ring : abi::dimension_kind::line;
+            table.rate_mbps[0] = table.rate_mbps[1] = o.switched || !o.dims.empty() ? 0 : o.mesh_mbps;
             if (o.switched) {
                 table.dim_count = 1;
                 table.dims[0] = o.rows * o.cols;
@@ -330,6 +331,8 @@ private:
             return lines() & m;
         }
         std::uint64_t now_ns() override { return w_.now_; }
+        void set_alarm(std::uint64_t timeout_ns) override { alarm_ns = w_.now_ + timeout_ns; }
+        std::uint64_t alarm_ns = 0;
 
         // ---- devices
         void test(std::uint32_t s)
@@ -417,23 +420,25 @@ private:
         }
     }
 
-    // Nothing else can happen: the first rank that waits for its DMA sees its timeout.
+    // Nothing else can happen: of the ranks that wait for their DMA, the one with the least time left sees its timeout.
     bool time_out()
     {
-        for (auto& n : ranks_) {
-            if (n->sleeping && (n->polling || (n->mask & (abi::k_irq_dma | 3 * abi::k_irq_ccu)) != 0)) {
-                if (ccu_ && !ccu_->waits().empty())
-                    problem(ccu_->waits());
-                if (ccu_ && ccu_->expire(n->rank)) { // before its core loses patience
-                    n->wake();
-                    return true;
-                }
-                now_ += 10'000'000;
-                n->time_out();
-                return true;
-            }
+        node* first = nullptr;
+        for (auto& n : ranks_)
+            if (n->sleeping && (n->polling || (n->mask & (abi::k_irq_dma | 3 * abi::k_irq_ccu)) != 0) &&
+                (first == nullptr || n->alarm_ns < first->alarm_ns))
+                first = n.get();
+        if (first == nullptr)
+            return false;
+        if (ccu_ && !ccu_->waits().empty())
+            problem(ccu_->waits());
+        if (ccu_ && ccu_->expire(first->rank)) { // before its core loses patience
+            first->wake();
+            return true;
         }
-        return false;
+        now_ = std::max(now_, first->alarm_ns);
+        first->time_out();
+        return true;
     }
 
     // ---- CCUs

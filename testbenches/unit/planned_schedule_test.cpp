@@ -25,6 +25,7 @@ struct shape {
     std::vector<std::uint32_t> dims;
     dimension_kind kind;
     std::vector<abi::failed_region> failed;
+    std::uint32_t rate_mbps = 0; ///< of both links of a dimension
 
     std::vector<abi::platform_table> tables() const
     {
@@ -34,6 +35,7 @@ struct shape {
         for (std::size_t i = 0; i < dims.size(); ++i) {
             t.dims[i] = dims[i];
             t.kind[i] = kind;
+            t.rate_mbps[i] = rate_mbps;
         }
         for (const abi::failed_region& f : failed) {
             t.failed[t.failed_regions++] = f;
@@ -228,7 +230,7 @@ TEST_CASE("a schedule by table: hierarchical and mesh_tree", "[schedule]")
 
 TEST_CASE("a schedule by table: mesh_tree in two colours", "[schedule]")
 {
-    const shape mesh{"2x3", {2, 3}, dimension_kind::line, {}};
+    const shape mesh{"2x3", {2, 3}, dimension_kind::line, {}, 50'000};
     const collective_case c = case_of(collective_op::broadcast, algorithm::mesh_tree, 8192, 8192);
     CHECK(text(mesh, c, 0) == R"(rank 0 at (0,0): 4 steps
   channel 0  forwards what arrives
@@ -247,7 +249,7 @@ TEST_CASE("a schedule by table: mesh_tree in two colours", "[schedule]")
   channel 4  receives only
 )");
     // A torus has four trees, of which each leaves the root by another link.
-    const shape torus{"3x3 torus", {3, 3}, dimension_kind::ring, {}};
+    const shape torus{"3x3 torus", {3, 3}, dimension_kind::ring, {}, 50'000};
     CHECK(text(torus, c, 0) == R"(rank 0 at (0,0): 3 steps
   channel 0  forwards what arrives, posted ahead
     step   0  to rank 1    elements 0 to 2047: 8192 B
