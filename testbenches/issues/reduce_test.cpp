@@ -100,7 +100,7 @@ TEST_CASE("reduce: by trees it takes as long as the broadcast the other way")
 }
 
 // On a torus of 16x16 chips 12 KiB took 23.2 us by one tree and 16 KiB 12.6 us by several.
-TEST_CASE("trees: fewer bytes take no longer, whether by one tree or by several")
+TEST_CASE("trees: fewer bytes take no longer by one tree or by several")
 {
     const exact_runs mesh("tpu_v3/mesh_4x4.yaml");
     for (const char* shape : {"--set mesh.rows=16 --set mesh.cols=16 --set mesh.wrap=both", "--set mesh.wrap=both", "",
