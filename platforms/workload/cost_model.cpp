@@ -101,12 +101,11 @@ private:
             planning += std::max(1.0, static_cast<double>(channel.passes.size())) * costs::k_plan_phase;
         if (c_.algo == abi::algorithm::multi_axis)
             planning += lanes * (costs::k_axes + t_.dim_count * (costs::k_axes_dimension + costs::k_axes_order));
-        const double notices = rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
-        const double before = start() + instructions(planning) + notices;
+        const double before = start() + instructions(planning) + notices(rank);
         if (rank.tree_pieces != 0)
             return before + by_line_trees(reduces(c_.op) ? plan_of(t_, c_).tree_pieces : rank.tree_pieces);
         if (c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::mesh_tree && firmware::full_mesh(t_))
-            return before + readiness_of_root() + fan_in();
+            return before + notices(plan_of(t_, c_)) + fan_in();
         if (rank.ahead_bytes != 0)
             return before + by_trees_ahead(rank.steps, static_cast<double>(plan_of(t_, c_).ahead_bytes));
         double longest = 0;
@@ -211,11 +210,10 @@ private:
         return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
                (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
     }
-    /// It tells those that send to it.
-    double readiness_of_root() const
+    /// It tells those that send to it that it is ready.
+    double notices(const planned_rank& rank) const
     {
-        const double told = static_cast<double>(plan_of(t_, c_).told.size());
-        return told == 0 ? 0 : latency(0) + told * instructions(costs::k_notify);
+        return rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
     }
     /// Sums of a full mesh, one dimension after the other: each rank of a line sends all it has to one of them.
     double fan_in() const

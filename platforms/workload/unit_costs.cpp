@@ -23,7 +23,7 @@ public:
 
     std::optional<double> us() const
     {
-        if (!run())
+        if (!fits())
             return std::nullopt;
         switch (c_.algo) {
         case abi::algorithm::ccu:
@@ -36,8 +36,8 @@ public:
     }
 
 private:
-    /// They are large enough for its programs.
-    bool run() const
+    /// The units have room for its programs.
+    bool fits() const
     {
         abi::command command;
         command.op = c_.op;
