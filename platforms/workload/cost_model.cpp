@@ -106,8 +106,16 @@ private:
             return before + by_line_trees(reduces(c_.op) ? plan_of(t_, c_).tree_pieces : rank.tree_pieces);
         if (c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::mesh_tree && firmware::full_mesh(t_))
             return before + notices(plan_of(t_, c_)) + fan_in();
-        if (rank.ahead_bytes != 0)
-            return before + by_trees_ahead(rank.steps, static_cast<double>(plan_of(t_, c_).ahead_bytes));
+        if (c_.algo == abi::algorithm::mesh_tree && reduces(c_.op) && !firmware::full_mesh(t_)) {
+            // A reduce takes several trees from other sizes on than a broadcast.
+            const planned_rank own = plan_of(t_, c_);
+            if (own.ahead_bytes != 0)
+                return before + by_trees_ahead(own.steps, static_cast<double>(own.ahead_bytes));
+            if (rank.ahead_bytes != 0)
+                return before + by_one_tree(own.steps);
+        } else if (rank.ahead_bytes != 0) {
+            return before + by_trees_ahead(rank.steps, static_cast<double>(rank.ahead_bytes));
+        }
         double longest = 0;
         // Of all exchanges along a dimension: lanes that go along one at once share its links.
         std::vector<double> wire_us(t_.dim_count, 0);
@@ -209,6 +217,13 @@ private:
         const double made_us = trees.trees * (message() + instructions(costs::k_tree_run));
         return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
                (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
+    }
+    /// A message leaves a chip when all of it has come; others follow it.
+    double by_one_tree(double depth) const
+    {
+        const double rate = bytes_per_us(std::max(t_.rate_mbps[0], t_.rate_mbps[1])) / 2;
+        const double first = std::min(bytes_, chunk_);
+        return depth * (answer() + latency(m_.hop_us[t_.dim_count - 1])) + (rate != 0 ? (depth * first + bytes_ - first) / rate : 0);
     }
     /// It tells those that send to it that it is ready.
     double notices(const planned_rank& rank) const

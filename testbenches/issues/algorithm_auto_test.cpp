@@ -157,6 +157,10 @@ TEST_CASE("auto on other shapes: links to switches and short rings and middle si
     close("ub_mesh/rack.yaml", two_boards, "reduce", {"mesh_tree", "multi_axis", "ccu_axes"}, "4 KiB");
     close("ub_mesh/board.yaml", "", "reduce", {"mesh_tree", "multi_axis", "ccu"}, "128 KiB");
     close("ub_mesh/board.yaml", "", "reduce_scatter", {"direct", "multi_axis", "ccu"}, "1 MiB");
+    // A reduce takes several trees of a torus from other sizes on than a broadcast.
+    for (const char* size : {"4 B", "4 KiB", "48 KiB"})
+        for (const char* shape : {"--set mesh.wrap=both", "--set mesh.wrap=both --set mesh.rows=5 --set mesh.cols=7"})
+            close("tpu_v3/mesh_4x4.yaml", shape, "reduce", {"mesh_tree", "multi_axis"}, size);
     // Rings that are folded onto a line use each link both ways.
     close("tpu_v3/mesh_4x4.yaml", "--set mesh.rows=2 --set mesh.cols=5 --set data=off", "all_reduce", {"ring_1d", "two_d", "multi_axis"}, "6 MiB");
     close("tpu_v3/mesh_4x4.yaml", "--set mesh.rows=4 --set mesh.cols=6 --set mesh.wrap=cols --set data=off", "all_reduce", {"two_d", "multi_axis"}, "24 MiB");
