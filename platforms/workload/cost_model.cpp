@@ -102,20 +102,17 @@ private:
         if (c_.algo == abi::algorithm::multi_axis)
             planning += lanes * (costs::k_axes + t_.dim_count * (costs::k_axes_dimension + costs::k_axes_order));
         const double before = start() + instructions(planning) + notices(rank);
+        // A reduce takes several trees from other sizes on than a broadcast.
+        const bool up_trees = c_.algo == abi::algorithm::mesh_tree && reduces(c_.op);
+        const planned_rank own = up_trees ? plan_of(t_, c_) : rank;
         if (rank.tree_pieces != 0)
-            return before + by_line_trees(reduces(c_.op) ? plan_of(t_, c_).tree_pieces : rank.tree_pieces);
-        if (c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::mesh_tree && firmware::full_mesh(t_))
-            return before + notices(plan_of(t_, c_)) + fan_in();
-        if (c_.algo == abi::algorithm::mesh_tree && reduces(c_.op) && !firmware::full_mesh(t_)) {
-            // A reduce takes several trees from other sizes on than a broadcast.
-            const planned_rank own = plan_of(t_, c_);
-            if (own.ahead_bytes != 0)
-                return before + by_trees_ahead(own.steps, static_cast<double>(own.ahead_bytes));
-            if (rank.ahead_bytes != 0)
-                return before + by_one_tree(own.steps);
-        } else if (rank.ahead_bytes != 0) {
-            return before + by_trees_ahead(rank.steps, static_cast<double>(rank.ahead_bytes));
-        }
+            return before + by_line_trees(own.tree_pieces);
+        if (up_trees && firmware::full_mesh(t_))
+            return before + notices(own) + fan_in();
+        if (own.ahead_bytes != 0)
+            return before + by_trees_ahead(own.steps, static_cast<double>(own.ahead_bytes));
+        if (rank.ahead_bytes != 0)
+            return before + by_one_tree(own.steps);
         double longest = 0;
         // Of all exchanges along a dimension: lanes that go along one at once share its links.
         std::vector<double> wire_us(t_.dim_count, 0);
