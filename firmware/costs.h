@@ -51,6 +51,7 @@ inline constexpr std::uint32_t k_tree_run = 200;    ///< find a piece of a tree 
 inline constexpr std::uint32_t k_axes = 300;          ///< plan multi_axis
 inline constexpr std::uint32_t k_axes_dimension = 100; ///< and each dimension
 inline constexpr std::uint32_t k_axes_order = 250;     ///< and each dimension where shards of ranks are short
+inline constexpr std::uint32_t k_axes_shares = 250;    ///< and parts of lanes of unlike dimensions
 inline constexpr std::uint32_t k_axis_block = 265;     ///< count the messages of a block of it
 inline constexpr std::uint32_t k_axis_run = 195;      ///< find a run of a block
 inline constexpr std::uint32_t k_axis_exchange = 180;  ///< the same in a direct exchange, besides

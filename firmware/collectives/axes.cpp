@@ -36,6 +36,11 @@ std::uint32_t axis_order(const abi::platform_table& table, std::uint32_t colour,
         else if (table.dims[d] > 1)
             axes[count++] = dims - 1 - d;
     }
+    if (rotating == 1 && count == 2 && colour == 1) {
+        const std::uint32_t fast_one = axes[0];
+        axes[0] = axes[1];
+        axes[1] = fast_one;
+    }
     return count;
 }
 

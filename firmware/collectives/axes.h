@@ -41,13 +41,26 @@ struct axis_level {
     }
 };
 
+/// Which part of a range of elements a lane has.
+struct lane_cut {
+    static constexpr std::uint32_t k_whole = 256;
+    std::uint32_t first = 0, share = k_whole; ///< of its colour, in 256ths
+    std::uint32_t parts = 1, part = 0;        ///< of that, alike ones
+
+    abi::element_range of(std::uint64_t count) const
+    {
+        const std::uint64_t begin = count * first / k_whole, end = count * (first + share) / k_whole;
+        const abi::element_range own = abi::shard_of(end - begin, parts, part);
+        return {begin + own.first, own.count};
+    }
+};
+
 struct axis_lane {
     std::uint32_t levels = 0;
-    /// 0: the lane has a range of elements for itself, and the shards of a block lie side by side. Else: a shard is
-    /// that of its rank in the whole buffer, cut into as many parts as there are lanes, and this lane has one part of
-    /// each.
-    std::uint32_t parts = 0;
-    std::uint32_t part = 0;
+    /// No: the lane has a range of elements for itself, and the shards of a block lie side by side. Yes: a shard is that
+    /// of its rank in the whole buffer, cut into as many parts as there are lanes, and this lane has one part of each.
+    bool in_parts = false;
+    lane_cut cut;
     std::uint32_t run_messages = 0; ///< of every run of a block; 0: as many as it has chunks
     /// A message has the parts of all shards of a block that differ in the last dimension only; where some shards are
     /// longer, there are two, that of longer ones first.
@@ -65,7 +78,7 @@ struct axis_lane {
         return {all.first + begin, last.first + last.count - begin};
     }
     /// Runs of elements of a block.
-    std::uint32_t pieces(std::uint32_t at_level) const { return parts == 0 ? 1 : level[at_level].shards; }
+    std::uint32_t pieces(std::uint32_t at_level) const { return in_parts ? level[at_level].shards : 1; }
     /// Of these, how many go in one message, a stride apart.
     std::uint32_t pieces_of_message(std::uint32_t at_level) const
     {
@@ -90,7 +103,8 @@ struct axis_lane {
 };
 
 /// The order in which lane `colour` of `colours` takes the dimensions of more than one rank, outermost first in lane 0;
-/// returns how many there are. Dimensions with less than half the rate of the fastest one come last in every lane.
+/// returns how many there are. Dimensions with less than half the rate of the fastest one come last in every lane, but
+/// for lane 1 of two dimensions.
 std::uint32_t axis_order(const abi::platform_table& table, std::uint32_t colour, std::uint32_t* axes);
 /// Of these, how many are fast: each begins a lane.
 std::uint32_t fast_axes(const abi::platform_table& table);

@@ -11,9 +11,9 @@ abi::element_range run_finder::block_of(const pass& p, std::uint32_t lane, std::
 {
     const axis_lane& a = schedule_.axis_lanes[lane];
     const std::uint32_t ranks = rings_.table.ranks;
-    if (a.parts != 0) {
+    if (a.in_parts) {
         const abi::element_range shard = abi::shard_of(schedule_.count, ranks, a.shard(p.level, coordinate, piece));
-        const abi::element_range part = abi::shard_of(shard.count, a.parts, a.part);
+        const abi::element_range part = a.cut.of(shard.count);
         return {shard.first + part.first, part.count};
     }
     return a.block(schedule_.lanes[lane].lists[0], ranks, p.level, coordinate);
@@ -108,7 +108,7 @@ void run_finder::find_exchange(const pass& p, run_cursor& c, bool first)
         const std::uint32_t pieces = a.pieces_of_message(p.level);
         if (pieces > 1)
             return find_strided(p, c, block, pieces);
-        const std::uint32_t piece = a.parts != 0 ? c.position / a.run_messages : 0;
+        const std::uint32_t piece = a.in_parts ? c.position / a.run_messages : 0;
         const abi::element_range all = block_of(p, c.lane, block, piece);
         const std::uint64_t done = (c.position - piece * a.run_messages) * schedule_.chunk_elements;
         const std::uint64_t left = all.count - done;

@@ -300,6 +300,8 @@ bool engine::must_wait_for_contributions(channel& c)
         }
         if (abi::status s = next_pass(c); !s.ok())
             return s;
+        if (!c.active)
+            return {};
     }
 }
 
@@ -314,10 +316,24 @@ abi::status engine::next_pass(channel& c)
     if (p.tells_when_entered)
         if (abi::status s = notify(c.index, p.view.predecessor, p.ready_semaphore); !s.ok())
             return s;
+    if (p.after_all_lanes)
+        wait_for_all_lanes(c);
     if (p.wakes != k_no_lane)
         for (channel& other : channels())
             other.active = other.active || other.plan->lane == p.wakes;
     return {};
+}
+
+// The last channel that comes to this pass lets all of them go on.
+void engine::wait_for_all_lanes(channel& c)
+{
+    c.active = false;
+    for (const channel& other : channels())
+        if (other.pass_index < c.pass_index)
+            return;
+    for (channel& other : channels())
+        other.active = true;
+    woken_ = true;
 }
 
 // The next runs are found while what was sent is under way.
@@ -416,6 +432,8 @@ void engine::run(collective_result& result)
             pay();
             break;
         }
+        more = more || woken_; // lanes before the one that woke them have had no turn yet
+        woken_ = false;
         ring_doorbells();
         status = dma_.bus_status("DMA.TAIL");
         if (!status.ok() || waiting == nullptr)

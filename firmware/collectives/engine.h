@@ -85,6 +85,7 @@ private:
     bool must_wait_for_contributions(channel& c);
     abi::status advance(channel& c);
     abi::status next_pass(channel& c);
+    void wait_for_all_lanes(channel& c);
     abi::status send_chunk(channel& c);
     abi::status sleep();
     abi::status look_at_semaphores(bool ready_only);
@@ -127,6 +128,7 @@ private:
     std::uint32_t element_bytes_;
     std::uint32_t window_; ///< messages, see receives_needed()
     std::uint32_t cycles_; ///< work not yet charged
+    bool woken_ = false; ///< lanes, by wait_for_all_lanes(), in this turn
     std::uint32_t messages_ = 0;
     channel* end_; ///< behind the last channel of the schedule
     union {

@@ -59,6 +59,7 @@ struct pass {
     bool needs_ready = false;        ///< the first message waits for the successor
     bool tells_when_entered = false; ///< the predecessor is told `ready` when the pass begins, not in a notice
     bool shortest_paths = false;     ///< messages keep to them, where the fabric has others
+    bool after_all_lanes = false;    ///< it begins when every channel has ended its passes before the same number
     std::uint8_t wakes = k_no_lane;  ///< lane whose sleeping channels begin with it
     std::uint8_t first_list = 0;     ///< of the lane: what it works on
     std::uint8_t lists = 1;          ///< how many; they have their turns in each step of the ring

@@ -173,7 +173,7 @@ void fabric_layout::lay_out_input(std::uint32_t link)
         q.from_edge = l.from_edge;
     }
     if (r.zoned && config_.zone_crossing.value() > 0)
-        l.zone = static_cast<std::uint8_t>(1 + second_zone_[r.first_port + l.to_port]);
+        l.zone = (1u + second_zone_[r.first_port + l.to_port]) & 3u; // 1 or 2
 }
 
 // --- Look ------------------------------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ namespace weft::testing {
 struct world_options {
     std::uint32_t rows = 2;
     std::uint32_t cols = 2;
+    std::uint32_t link_mbps = 0; ///< of each link of `dims`: from one rank to another of a line, or one of two
     std::uint32_t mesh_mbps = 10'000; ///< of both links of a dimension: slow, so that several trees pay early
     bool wrap_rows = false;
     bool wrap_cols = false;

@@ -197,6 +197,7 @@ private:
                     table.dims[d] = o.dims[d];
                     table.coord[d] = rest % o.dims[d];
                     table.kind[d] = o.kind;
+                    table.rate_mbps[d] = o.link_mbps * (o.kind == abi::dimension_kind::full ? o.dims[d] - 1 : 2);
                 }
                 table.dim_count = static_cast<std::uint32_t>(o.dims.size());
             }

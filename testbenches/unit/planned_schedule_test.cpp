@@ -426,6 +426,58 @@ TEST_CASE("multi_axis: shards are cut for as many lanes as leave parts long enou
     CHECK(lanes(2 << 20) == 1);
 }
 
+// Links of a full mesh are alike, so that a rank can send more along the longer dimension.
+TEST_CASE("multi_axis: lanes of unlike dimensions keep all links busy as long", "[schedule]")
+{
+    const auto busy = [](const std::vector<std::uint32_t>& dims, collective_op op, std::uint64_t elements) {
+        std::vector<abi::platform_table> tables = shape{"", dims, dimension_kind::full, {}}.tables();
+        std::vector<planned_rank> ranks;
+        for (abi::platform_table& t : tables) {
+            for (std::size_t d = 0; d < dims.size(); ++d)
+                t.rate_mbps[d] = 200'000 * (dims[d] - 1);
+            ranks.push_back(plan_of(t, case_of(op, algorithm::multi_axis, elements, 256 << 10)));
+        }
+        CHECK(unmatched(ranks) == "");
+        std::vector<double> ns(dims.size(), 0);
+        for (const planned_rank& rank : ranks)
+            for (const planned_channel& c : rank.channels)
+                for (const planned_pass& p : c.passes)
+                    for (const planned_run& run : p.runs) {
+                        const std::size_t from = std::size_t(&rank - ranks.data());
+                        const std::size_t d = tables[from].coord[0] != tables[run.to].coord[0] ? 0 : 1;
+                        ns[d] += static_cast<double>(run.range.count) * run.pieces / tables[0].rate_mbps[d];
+                    }
+        return ns[0] / ns[1];
+    };
+    for (const collective_op op : {collective_op::all_reduce, collective_op::reduce_scatter, collective_op::all_gather})
+        for (const std::vector<std::uint32_t>& dims :
+             {std::vector<std::uint32_t>{4, 8}, {8, 4}, {3, 5}, {5, 8}, {6, 8}, {2, 4}, {3, 8}, {7, 7}}) {
+            INFO(dims[0] << "x" << dims[1] << " op " << int(op));
+            for (const std::uint64_t more : {0, 1, 12345})
+                CHECK(busy(dims, op, (16 << 20) + more) == Approx(1).epsilon(0.03));
+        }
+}
+
+TEST_CASE("multi_axis: short data of unlike dimensions has one lane or alike ones", "[schedule]")
+{
+    const auto lanes = [](std::vector<std::uint32_t> dims, std::uint64_t bytes) {
+        abi::platform_table t = shape{"", dims, dimension_kind::full, {}}.tables()[0];
+        for (std::size_t d = 0; d < dims.size(); ++d)
+            t.rate_mbps[d] = 448'000 * (dims[d] - 1);
+        const planned_rank rank = plan_of(t, case_of(collective_op::reduce_scatter, algorithm::multi_axis, bytes / 4, 256 << 10));
+        std::vector<std::uint64_t> first;
+        for (const planned_channel& c : rank.channels)
+            first.push_back(c.passes[0].runs[0].range.count);
+        return first;
+    };
+    CHECK(lanes({4, 8}, 2 << 20).size() == 1);
+    CHECK(lanes({4, 8}, 4 << 20).size() == 2);
+    CHECK(lanes({3, 5}, 1 << 20)[0] == lanes({3, 5}, 1 << 20)[1]); // both dimensions are fast: lanes are alike
+    const std::vector<std::uint64_t> unlike = lanes({3, 5}, 4 << 20);
+    REQUIRE(unlike.size() == 2);
+    CHECK(unlike[0] * 2 == Approx(unlike[1]).epsilon(0.02)); // 2 and 4 links
+}
+
 TEST_CASE("multi_axis: one lane goes along fast dimensions first where slow ones would carry it all", "[schedule]")
 {
     const shape pod{"4x4x4", {4, 4, 4}, dimension_kind::ring, {}};
