@@ -57,8 +57,8 @@ struct lane_cut {
 
 struct axis_lane {
     std::uint32_t levels = 0;
-    /// No: the lane has a range of elements for itself, and the shards of a block lie side by side. Yes: a shard is that
-    /// of its rank in the whole buffer, cut into as many parts as there are lanes, and this lane has one part of each.
+    /// No: the lane has a range of elements for itself, and the shards of a block lie side by side. Yes: a shard is
+    /// that of its rank in the whole buffer, cut into as many parts as there are lanes, and this lane has one of each.
     bool in_parts = false;
     lane_cut cut;
     std::uint32_t run_messages = 0; ///< of every run of a block; 0: as many as it has chunks

@@ -122,16 +122,19 @@ struct two_first {
     std::uint64_t second_ns[2]; ///< all of it, behind the other one
 
     bool alike() const { return size[0] == size[1] && first_ns[0] == first_ns[1]; }
-    /// When both are done, if lane 0 has `share` of the data, in 256ths.
-    std::uint64_t ns(std::uint32_t share) const
+    /// When both are done, if lane 0 has `share` of the data, in 256ths. A lane takes them one after the other; of two
+    /// lanes that take turns, the last one does.
+    std::uint64_t ns(std::uint32_t share, bool turns) const
     {
         std::uint64_t longest = 0;
         for (std::uint32_t i = 0; i < 2; ++i) {
             const std::uint32_t own = i == 0 ? share : lane_cut::k_whole - share;
-            const std::uint64_t here = (own * first_ns[i] + (lane_cut::k_whole - own) * second_ns[i]) / lane_cut::k_whole;
+            const std::uint64_t here = own * first_ns[i] + (lane_cut::k_whole - own) * second_ns[i];
+            const std::uint64_t lane = own * (first_ns[i] + second_ns[1 - i] / (turns ? 2 : 1));
             longest = here > longest ? here : longest;
+            longest = lane > longest ? lane : longest;
         }
-        return longest;
+        return longest / lane_cut::k_whole;
     }
     /// What lane 0 has so that both are done at once.
     std::uint32_t share() const
@@ -144,8 +147,6 @@ struct two_first {
         const auto share = static_cast<std::uint32_t>((own * lane_cut::k_whole + (own + other) / 2) / (own + other));
         return share < least ? least : share > lane_cut::k_whole - least ? lane_cut::k_whole - least : share;
     }
-    /// One lane takes the dimensions one after the other.
-    std::uint64_t ns_of_one_lane() const { return first_ns[0] + second_ns[1]; }
 };
 
 /// Of direct exchanges.
@@ -164,34 +165,35 @@ two_first first_two(const abi::platform_table& t, std::uint64_t bytes)
     return two;
 }
 
-/// How many dimensions begin a lane: the fast ones; and both of two, where the messages of a second lane cost less than
-/// the links that one lane leaves idle.
-std::uint32_t first_axes(const abi::platform_table& t, std::uint32_t direct, std::uint64_t bytes)
+/// How many dimensions of direct exchanges begin a lane: the fast ones; and both of two, where the messages of further
+/// lanes cost less than the links that one dimension leaves idle. `turns`: of lanes of one dimension, and of two.
+std::uint32_t first_axes(const abi::platform_table& t, std::uint64_t bytes, std::uint32_t messages, const bool* turns,
+                         bool by_rank)
 {
     const std::uint32_t fast = fast_axes(t);
-    std::uint32_t count = 0, messages = 0;
-    for (std::uint32_t d = 0; d < t.dim_count; ++d) {
+    std::uint32_t count = 0;
+    for (std::uint32_t d = 0; d < t.dim_count; ++d)
         count += t.dims[d] > 1 ? 1 : 0;
-        messages += t.dims[d] - 1;
-        if (t.dims[d] > 1 && !has(direct, t.dim_count - 1 - d))
-            return fast;
-    }
     if (fast != 1 || count != 2)
         return fast;
     const two_first two = first_two(t, bytes);
-    return two.ns(two.share()) + messages * k_lane_ns_of_message < two.ns_of_one_lane() ? 2 : 1;
+    // Of two lanes that take turns, the second one is late by half. An all_reduce goes on meanwhile.
+    const std::uint64_t behind_ns = !turns[0] ? two.second_ns[1] : by_rank ? two.second_ns[1] / 2 : 0;
+    const std::uint32_t more_lanes = turns[1] ? 2 : 1;
+    const std::uint64_t made_ns = std::uint64_t{more_lanes} * messages * k_lane_ns_of_message;
+    return two.ns(two.share(), turns[1]) + made_ns < two.first_ns[0] + behind_ns ? 2 : 1;
 }
 
 /// What lane 0 of two has, in 256ths: a half, unless links that wait for the other dimension would be idle for longer
-/// than the second lane is late, behind the messages of the first one. On rings it is a half always: messages of several
-/// lengths take turns there, and all lanes would wait for the longest ones (an all_gather of 64 MiB on a 4x8 torus took
-/// 23 % longer).
-std::uint32_t share_of_first_lane(const two_first& two)
+/// than the second lane is late, behind the messages of the first one. On rings it is a half always: messages of
+/// several lengths take turns there, and all lanes would wait for the longest ones (an all_gather of 64 MiB on a 4x8
+/// torus took 23 % longer).
+std::uint32_t share_of_first_lane(const two_first& two, bool turns)
 {
     constexpr std::uint32_t half = lane_cut::k_whole / 2;
     const std::uint64_t late_ns = k_lane_ns_of_message * (two.size[0] > two.size[1] ? two.size[0] : two.size[1]);
     const std::uint32_t share = two.share();
-    return two.ns(share) + late_ns < two.ns(half) ? share : half;
+    return two.ns(share, turns) + late_ns < two.ns(half, turns) ? share : half;
 }
 
 /// Part `part` of `parts` of what a colour has; that of colour 0 is `first_share`.
@@ -230,7 +232,7 @@ void planner::plan_axes()
     direct_axes_ = axes_joined_directly(table_);
     const std::uint32_t element_bytes = abi::element_bytes(command_.type);
     const std::uint64_t bytes = command_.count * element_bytes;
-    const std::uint32_t first = first_axes(table_, direct_axes_, bytes);
+    std::uint32_t first = fast_axes(table_); // dimensions that begin a lane
     std::uint32_t directions = 1;
     bool any_ring = false;
     std::uint64_t longest = 1, link_mbps = 0; // dimension, in ranks, and the links between them
@@ -253,11 +255,14 @@ void planner::plan_axes()
     const std::uint32_t lanes_of_semaphores = k_axis_data_semaphores / semaphores;
     if (!any_ring) {
         out_.chunk_elements = command_.count; // nobody forwards anything, so a block is one message
-        std::uint64_t messages = 0; // of a turn
+        std::uint32_t messages = 0; // of a lane
         for (std::uint32_t i = 0; i < levels; ++i)
-            messages += first * (table_.dims[table_.dim_count - 1 - axes[i]] - 1);
-        const std::uint64_t least = messages * bytes_in(levels > 1 ? k_turn_ns_of_message : k_turn_ns_of_lone_message);
-        if (command_.count / table_.ranks * element_bytes >= least)
+            messages += table_.dims[table_.dim_count - 1 - axes[i]] - 1;
+        const std::uint64_t turn = messages * bytes_in(levels > 1 ? k_turn_ns_of_message : k_turn_ns_of_lone_message);
+        const std::uint64_t shard_bytes = command_.count / table_.ranks * element_bytes;
+        const bool turns[2] = {shard_bytes >= turn, shard_bytes >= 2 * turn};
+        first = first_axes(table_, bytes, messages, turns, by_rank);
+        if (shard_bytes >= first * turn)
             directions = 2;
     }
     const std::uint32_t most_lanes = smaller(lanes_of_semaphores, k_max_lanes);
@@ -293,7 +298,7 @@ void planner::plan_axes()
     std::uint32_t first_share = lane_cut::k_whole / 2;
     if (colours == 2 && first == 2 && !any_ring)
         if (const two_first two = first_two(table_, bytes); !two.alike()) {
-            first_share = share_of_first_lane(two);
+            first_share = share_of_first_lane(two, directions == 2);
             charge(costs::k_axes_shares);
         }
     const bool alike = first_share == lane_cut::k_whole / 2;

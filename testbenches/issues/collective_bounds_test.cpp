@@ -71,7 +71,20 @@ TEST_CASE("multi_axis on a board: shares of the seven links of an NPU")
 
 TEST_CASE("multi_axis on a rack: shares of the 14 links of an NPU")
 {
-    check_shares(times("ub_mesh/rack.yaml", k_multi_axis_64_mib), 64, 14 * ub_link_bytes_per_us(4), {0.91, 0.88, 0.88});
+    check_shares(times("ub_mesh/rack.yaml", k_multi_axis_64_mib), 64, 14 * ub_link_bytes_per_us(4), {0.94, 0.90, 0.90});
+}
+
+// With a half of the data for each dimension, the links of the shorter one were the last, and those of the other idle.
+TEST_CASE("multi_axis on racks of unlike dimensions: shares of all links of an NPU")
+{
+    const auto check = [](std::uint32_t boards, std::uint32_t npus, const std::vector<double>& at_least) {
+        INFO(boards << " boards of " << npus);
+        check_shares(times("ub_mesh/rack.yaml", k_multi_axis_64_mib, fmt::format("--set mesh.boards={} --set mesh.npus={}", boards, npus)),
+                     boards * npus, (boards + npus - 2) * ub_link_bytes_per_us(4), at_least);
+    };
+    check(4, 8, {0.91, 0.90, 0.90}); // 76, 66 and 66 % before
+    check(3, 5, {0.91, 0.90, 0.90}); // 77, 76 and 76 %
+    check(5, 8, {0.91, 0.90, 0.90}); // 74, 75 and 74 %
 }
 
 TEST_CASE("multi_axis on an 8x8 mesh: shares of the two links of a corner")

@@ -472,9 +472,10 @@ TEST_CASE("multi_axis: short data of unlike dimensions has one lane or alike one
     };
     CHECK(lanes({4, 8}, 2 << 20).size() == 1);
     CHECK(lanes({4, 8}, 4 << 20).size() == 2);
-    CHECK(lanes({3, 5}, 1 << 20)[0] == lanes({3, 5}, 1 << 20)[1]); // both dimensions are fast: lanes are alike
-    const std::vector<std::uint64_t> unlike = lanes({3, 5}, 4 << 20);
-    REQUIRE(unlike.size() == 2);
+    const std::vector<std::uint64_t> alike = lanes({3, 5}, 15 << 16), unlike = lanes({3, 5}, 15 << 19);
+    REQUIRE(alike.size() == 2); // both dimensions are fast
+    CHECK(alike[0] == alike[1]);
+    REQUIRE(unlike.size() == 4); // two of each dimension
     CHECK(unlike[0] * 2 == Approx(unlike[1]).epsilon(0.02)); // 2 and 4 links
 }
 
