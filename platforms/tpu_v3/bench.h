@@ -16,10 +16,15 @@ namespace weft {
 /// Uniform random traffic of 256 B packets on an n x n mesh: "hops_per_s", "events_per_hop", "activations_per_hop",
 /// "hops".
 run_figures bench_uniform(unsigned side, bool carry_data, double load, unsigned packets_each);
-/// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto; `deep`: buffers of 512 KiB for long
-/// trains. As bench_uniform, and "time_us", "cpu_s", "resident_MiB", "instructions" (of rv64 cores).
+/// How deep buffers are, in KiB and packets: long trains need deep ones.
+struct bench_buffers {
+    std::uint64_t per_vl_KiB = 40, local_KiB = 64, receive_KiB = 32;
+    std::uint32_t read_ahead = 128;
+};
+/// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto. As bench_uniform, and "time_us", "cpu_s",
+/// "resident_MiB", "instructions" (of rv64 cores).
 run_figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
-                             unsigned packet_bytes, unsigned burst, bool rv64 = false, bool deep = false);
+                             unsigned packet_bytes, unsigned burst, bool rv64 = false, const bench_buffers& buffers = {});
 
 void bench_tpu_v3(bench_page& out, const bench_settings& how);
 

@@ -17,6 +17,9 @@ constexpr double k_stated_error = 0.02;
 /// most for every buffer on the way of its messages where they meet others. Five of these are 2 % of a step of 256
 /// trains.
 constexpr std::uint32_t k_trains_of_a_step = 256;
+/// Streams with ports and links of their own meet nobody: what a step is late by is its last train, at each of the
+/// ranks that it waits for.
+constexpr std::uint32_t k_trains_of_an_own_step = 96;
 /// Where a train is spread over paths, its parts are late by their own length, and a message waits for its latest part
 /// alone. Calibrated: the table of docs/adr/0003.
 constexpr std::uint32_t k_trains_of_a_spread_step = 128;
@@ -170,6 +173,11 @@ std::uint64_t step_packets(const train_choice& choice, const collective_case& c)
     return c.size_bytes / choice.ground.packet_payload / parts_of(choice.ground, c);
 }
 
+std::uint64_t trains_of_a_step(const train_choice& choice, const collective_case& c)
+{
+    return owns_links(choice.ground, c) ? std::min(k_trains_of_an_own_step, choice.trains_a_step) : choice.trains_a_step;
+}
+
 std::uint64_t trains_of_a_chunk(const collective_case& c)
 {
     return c.algo == abi::algorithm::mesh_tree ? k_trains_of_a_forwarded_chunk : k_trains_of_a_chunk;
@@ -281,7 +289,7 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
         if (to < most)
             most = std::max<std::uint64_t>(1, to), reason = why;
     };
-    lower(step * choice.paths / choice.trains_a_step, "the length of a step");
+    lower(step * choice.paths / trains_of_a_step(choice, c), "the length of a step");
     // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip
     // to chip.
     if (const std::uint64_t chunk = c.chunk_bytes / choice.ground.packet_payload; chunk > 0)
@@ -312,7 +320,7 @@ std::optional<double> train_error_bound(const train_choice& choice, const collec
         return 0;
     if (meets_everywhere(choice.ground, c))
         return std::nullopt;
-    double bound = k_stated_error * n * choice.trains_a_step / (step * choice.paths);
+    double bound = k_stated_error * n * static_cast<double>(trains_of_a_step(choice, c)) / (step * choice.paths);
     if (const double chunk = static_cast<double>(c.chunk_bytes / choice.ground.packet_payload); chunk > 0)
         bound = std::max(bound, k_stated_error * n * static_cast<double>(trains_of_a_chunk(c)) / std::min(chunk, step));
     for (const train_hop& h : choice.ground.hops) {

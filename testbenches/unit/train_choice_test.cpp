@@ -148,6 +148,15 @@ TEST_CASE("detours around what failed go in single packets but no ring", "[train
     CHECK(trains_of(broken, all_reduce(abi::algorithm::ring_1d, 512 << 20)).packets == 2);
 }
 
+TEST_CASE("a step is 96 trains at least where streams have links of their own", "[trains][fast]")
+{
+    const train_choice c = mesh(8, 8, {train_hop{"some", 1 << 20, 10'000, 10'000, 8, 8, 1, 0}}); // two_d: steps of 14
+    CHECK(train_of(c, all_reduce(abi::algorithm::two_d, 14ull * 9600 * 1024)) == 100);
+    CHECK(train_of(c, all_reduce(abi::algorithm::two_d, 14ull * 3072 * 1024)) == 32);
+    CHECK(train_of(mesh(1, 8, {train_hop{"some", 1 << 20, 10'000, 10'000, 8, 8, 1, 0}}),
+                   all_reduce(abi::algorithm::ring_1d, 7ull * 9600 * 1024)) == 32); // a line: 9600 / 256 = 37
+}
+
 TEST_CASE("a train is an eighth of a chunk and a thirty-second of one that trees forward", "[trains][fast]")
 {
     const train_choice c = rack(1);
@@ -239,11 +248,11 @@ TEST_CASE("a stream that waits for credits gets trains that do not round its win
     h.round_trip_ps = 870'000;
     CHECK_FALSE(train_streams(h, 12));
     CHECK(mesh(8, 8, {h}).packets == 11); // of which nine are 99 packets
-    // What sets the length of a case in the end is looked at again: 64 would do, a step's 256th of 33 rounds the window down.
+    // What sets the length of a case in the end is looked at again: 64 would do, a step's 96th of 23 rounds the window down.
     const train_hop odd{"window", 64, 10'000, 10'000, 1, 1, 1, 250'000};
     const train_choice c = mesh(8, 8, {odd});
     REQUIRE(c.packets > 21);
-    const std::uint32_t n = train_of(c, all_reduce(abi::algorithm::ring_1d, 63ull * 23 * 256 * 1024));
+    const std::uint32_t n = train_of(c, all_reduce(abi::algorithm::ring_1d, 63ull * 23 * 96 * 1024));
     CHECK(n <= 23);
     CHECK(train_streams(odd, n));
 }
