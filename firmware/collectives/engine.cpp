@@ -333,7 +333,7 @@ void engine::wait_for_all_lanes(channel& c)
             return;
     for (channel& other : channels())
         other.active = true;
-    woken_ = true;
+    c.has_more = true; // those before it have had their turn
 }
 
 // The next runs are found while what was sent is under way.
@@ -415,8 +415,10 @@ void engine::run(collective_result& result)
             if (!c.active)
                 continue;
             // What one channel waits for does not depend on what the others do.
-            if (!c.done && (!c.waiting || reached(context_, c.wait_semaphore, c.wait_count)))
+            if (!c.done && (!c.waiting || reached(context_, c.wait_semaphore, c.wait_count))) {
                 status = advance(c);
+                more = more || (!c.done && c.has_more);
+            }
             if (!status.ok()) {
                 waiting = waiting == nullptr ? &c : waiting;
                 break;
@@ -425,15 +427,12 @@ void engine::run(collective_result& result)
                 waiting = &c;
             if (!c.done && c.blocked_by_ring)
                 blocked = &c;
-            more = more || (!c.done && c.has_more);
         }
         if (!status.ok()) {
             charge(dma_.pending_doorbells() * costs::k_doorbell);
             pay();
             break;
         }
-        more = more || woken_; // lanes before the one that woke them have had no turn yet
-        woken_ = false;
         ring_doorbells();
         status = dma_.bus_status("DMA.TAIL");
         if (!status.ok() || waiting == nullptr)

@@ -128,7 +128,6 @@ private:
     std::uint32_t element_bytes_;
     std::uint32_t window_; ///< messages, see receives_needed()
     std::uint32_t cycles_; ///< work not yet charged
-    bool woken_ = false; ///< lanes, by wait_for_all_lanes(), in this turn
     std::uint32_t messages_ = 0;
     channel* end_; ///< behind the last channel of the schedule
     union {
