@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint32_t k_auto = 0; ///< `burst: auto`
 constexpr bench_buffers k_deep_buffers = {512, 64, 512, 1024};
-constexpr bench_buffers k_buffers_of_32x32 = {64, 256, 128, 512}; ///< configs/tpu_v3/mesh_32x32.yaml
+constexpr bench_buffers k_pod_buffers = {64, 256, 128, 512};
 
 tpu_v3_config pod_config(unsigned side)
 {
@@ -210,9 +210,9 @@ void measure_pod(bench_page& out, const bench_settings& how)
 {
     constexpr double k_seconds = 60;
     constexpr double k_MiB = 2048;
-    out.title("A 32x32 mesh all-reduces 102.4 MB, data off, `burst: auto`, buffers of `mesh_32x32.yaml`");
+    out.title("A 32x32 mesh all-reduces 102.4 MB, data off, `burst: auto`, buffers of 64 KiB, at local ports 256 KiB");
     for (const char* algorithm : {"two_d", "row_pair"}) {
-        const auto r = how.isolated([=] { return bench_all_reduce(algorithm, 32, false, "102.4 MB", 256, k_auto, false, k_buffers_of_32x32); });
+        const auto r = how.isolated([=] { return bench_all_reduce(algorithm, 32, false, "102.4 MB", 256, k_auto, false, k_pod_buffers); });
         out.line(fmt::format("{}: simulated time", algorithm), fmt::format("{:.3f} ms", r.at("time_us") / 1000));
         out.line(fmt::format("{}: CPU time", algorithm), fmt::format("{:.1f} s", r.at("cpu_s")), "<= 60 s",
                  r.at("cpu_s") <= k_seconds);
