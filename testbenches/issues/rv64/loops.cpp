@@ -69,7 +69,7 @@ void weft_firmware_main(abi::hal& hal, std::uint64_t)
             watch_the_clock(hal);
     }
     hal.wait_irq(abi::k_irq_mailbox, k_for_ever);
-    if (table.rank >= 1 && table.rank <= 3 && table.ranks == 18)
+    if (table.rank >= 1 && table.rank <= 2 && table.ranks == 18)
         spin();
     if (table.rank == 1 && table.ranks == 8)
         ring_the_doorbell(hal);
