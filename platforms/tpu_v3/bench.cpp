@@ -83,15 +83,17 @@ run_figures bench_uniform(unsigned side, bool carry_data, double load, unsigned 
 }
 
 run_figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
-                         unsigned packet_bytes, unsigned burst, bool rv64, const bench_buffers& buffers)
+                         unsigned packet_bytes, unsigned burst, bool rv64, const bench_buffers* deep)
 {
     tpu_v3_config config = pod_config(side);
     config.chip.core.model = rv64 ? core_model::rv64 : core_model::native;
     config.ici.max_payload = data_size(packet_bytes);
-    config.ici.buffer_per_vl = data_size(buffers.per_vl_KiB << 10);
-    config.ici.local_buffer = data_size(buffers.local_KiB << 10);
-    config.chip.dma.receive_buffer = data_size(buffers.receive_KiB << 10);
-    config.chip.dma.read_ahead = buffers.read_ahead;
+    config.ici.buffer_per_vl = data_size((deep != nullptr ? deep->per_vl_KiB : 40) << 10);
+    if (deep != nullptr) {
+        config.ici.local_buffer = data_size(deep->local_KiB << 10);
+        config.chip.dma.receive_buffer = data_size(deep->receive_KiB << 10);
+        config.chip.dma.read_ahead = deep->read_ahead;
+    }
     config.run.burst = packet_count(burst);
     config.run.data = checked ? data_mode::checked : data_mode::off;
     collective_spec spec;
@@ -152,7 +154,7 @@ void measure_hops(bench_page& out, const bench_settings& how)
     out.line("the same, data checked", millions(ring.at("hops_per_s")), ">= 0.6 M/s",
              ring.at("hops_per_s") >= k_ring_target);
     out.line("the same, data checked, 256 B packets", millions(ring_256.at("hops_per_s")));
-    const auto trains = how.median_of([] { return bench_all_reduce("ring_1d", 8, false, "1 GiB", 256, k_auto, false, k_deep_buffers); });
+    const auto trains = how.median_of([] { return bench_all_reduce("ring_1d", 8, false, "1 GiB", 256, k_auto, false, &k_deep_buffers); });
     out.line("the same, 1 GiB, 256 B packets in trains, buffers of 512 KiB, data off", millions(trains.at("hops_per_s")),
              ">= 100 M/s", trains.at("hops_per_s") >= k_train_target);
     out.line("timeline events per packet-hop (off, checked)",
@@ -212,7 +214,7 @@ void measure_pod(bench_page& out, const bench_settings& how)
     constexpr double k_MiB = 2048;
     out.title("A 32x32 mesh all-reduces 102.4 MB, data off, `burst: auto`, buffers of 64 KiB, at local ports 256 KiB");
     for (const char* algorithm : {"two_d", "row_pair"}) {
-        const auto r = how.isolated([=] { return bench_all_reduce(algorithm, 32, false, "102.4 MB", 256, k_auto, false, k_pod_buffers); });
+        const auto r = how.isolated([=] { return bench_all_reduce(algorithm, 32, false, "102.4 MB", 256, k_auto, false, &k_pod_buffers); });
         out.line(fmt::format("{}: simulated time", algorithm), fmt::format("{:.3f} ms", r.at("time_us") / 1000));
         out.line(fmt::format("{}: CPU time", algorithm), fmt::format("{:.1f} s", r.at("cpu_s")), "<= 60 s",
                  r.at("cpu_s") <= k_seconds);

@@ -16,15 +16,16 @@ namespace weft {
 /// Uniform random traffic of 256 B packets on an n x n mesh: "hops_per_s", "events_per_hop", "activations_per_hop",
 /// "hops".
 run_figures bench_uniform(unsigned side, bool carry_data, double load, unsigned packets_each);
-/// How deep buffers are, in KiB and packets: long trains need deep ones.
+/// Deeper buffers than those of the platform, for long trains; in KiB and packets.
 struct bench_buffers {
-    std::uint64_t per_vl_KiB = 40, local_KiB = 64, receive_KiB = 32;
-    std::uint32_t read_ahead = 128;
+    std::uint64_t per_vl_KiB, local_KiB, receive_KiB;
+    std::uint32_t read_ahead;
 };
-/// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto. As bench_uniform, and "time_us", "cpu_s",
-/// "resident_MiB", "instructions" (of rv64 cores).
+/// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto; without `deep`, with 40 KiB a VL. As
+/// bench_uniform, and "time_us", "cpu_s", "resident_MiB", "instructions" (of rv64 cores).
 run_figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
-                             unsigned packet_bytes, unsigned burst, bool rv64 = false, const bench_buffers& buffers = {});
+                             unsigned packet_bytes, unsigned burst, bool rv64 = false,
+                             const bench_buffers* deep = nullptr);
 
 void bench_tpu_v3(bench_page& out, const bench_settings& how);
 
