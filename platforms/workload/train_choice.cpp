@@ -11,7 +11,7 @@ namespace weft {
 namespace {
 /// Beyond this a longer train saves no time of the host: its costs per transaction are a per cent of those of its
 /// bytes.
-constexpr std::uint32_t k_longest = 512;
+constexpr std::uint32_t k_longest = 1024;
 constexpr double k_stated_error = 0.02;
 /// Where streams meet, a train is served at once that single packets would have spread: a step is late by a train at
 /// most for every buffer on the way of its messages where they meet others. Five of these are 2 % of a step of 256
@@ -28,40 +28,56 @@ constexpr std::uint32_t k_trains_of_a_spread_step = 128;
 constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
 /// A step of fewer packets costs the host little, and the order of single packets shows in its time. Calibrated: on
 /// racks and boards whose trains are spread, such steps have one chunk, so that no chunk evens out what another one
-/// lost, and trains of 16 packets and more were 2 to 8 % off; two_d on 3x5 chips, with steps of 1,365 packets, 2.1 %;
-/// hierarchical on two NPUs, of 2,048, 3.7 %.
-constexpr std::uint64_t k_short_step_packets = 3072;
+/// lost, and trains of 16 packets and more were 2 to 8 % off, with 3,690 on a rack; two_d on 3x5 chips, with steps of
+/// 1,365 packets, 2.1 %; hierarchical on two NPUs, of 2,048, 3.7 %.
+constexpr std::uint64_t k_short_step_packets = 4096;
 /// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where
 /// streams meet: a ring of SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at
 /// 2.7, 0.01 % at 3. Streams with links of their own wait for memory in the same order always: 0.4 % at 2.25.
 constexpr std::uint64_t k_memory_quarters = 12, k_memory_quarters_of_own_links = 9;
 
-std::uint64_t ranks_of(const train_ground& ground)
+double ranks_of(const train_ground& ground)
 {
-    std::uint64_t ranks = 1;
+    double ranks = 1;
     for (const std::uint32_t side : ground.sides)
         ranks *= side;
     return ranks;
 }
 
-/// Into how many parts a collective divides its data, of which its shortest step sends one.
-std::uint64_t parts_of(const train_ground& ground, const collective_case& c)
+/// Data over the message that a byte is in, by average. Of n sides the first one sends messages of a side's part, the
+/// next ones parts of these, which are short but take little of the time. Sides are taken in the order of the shortest
+/// messages.
+double hierarchical_parts(std::vector<std::uint32_t> sides)
 {
-    std::uint64_t sides = 0, longest = 1;
+    std::sort(sides.rbegin(), sides.rend());
+    double message = 1, sent = 0, weighted = 0;
+    for (const std::uint32_t side : sides) {
+        message /= side;
+        sent += (side - 1) * message;
+        weighted += (side - 1) * message * message;
+    }
+    return weighted > 0 ? sent / weighted : 1;
+}
+
+/// Into how many parts a collective divides its data, of which its average step sends one, and its shortest step by
+/// halving and doubling.
+double parts_of(const train_ground& ground, const collective_case& c)
+{
+    double sides = 0, longest = 1;
     for (const std::uint32_t side : ground.sides) {
         sides += side - 1;
-        longest = std::max<std::uint64_t>(longest, side);
+        longest = std::max<double>(longest, side);
     }
     if (c.ranks_per_group != 0)
-        return std::max<std::uint64_t>(1, c.ranks_per_group - 1);
+        return std::max<double>(1, c.ranks_per_group - 1.0);
     switch (c.algo) {
-    case abi::algorithm::ring_1d: return std::max<std::uint64_t>(1, ranks_of(ground) - 1);
+    case abi::algorithm::ring_1d: return std::max(1.0, ranks_of(ground) - 1);
     case abi::algorithm::two_d:
-    case abi::algorithm::hierarchical:
-    case abi::algorithm::mesh_tree: return std::max<std::uint64_t>(1, sides);
+    case abi::algorithm::mesh_tree: return std::max(1.0, sides);
+    case abi::algorithm::hierarchical: return hierarchical_parts(ground.sides);
     case abi::algorithm::row_pair:
-    case abi::algorithm::row_pair_forward: return std::max<std::uint64_t>(1, sides + longest);
-    case abi::algorithm::halving_doubling: return std::max<std::uint64_t>(1, ranks_of(ground));
+    case abi::algorithm::row_pair_forward: return std::max(1.0, sides + longest);
+    case abi::algorithm::halving_doubling: return std::max(1.0, ranks_of(ground));
     default: return 1; // in single packets, see meets_everywhere()
     }
 }
@@ -170,7 +186,8 @@ std::string too_small(const train_choice& choice)
 
 std::uint64_t step_packets(const train_choice& choice, const collective_case& c)
 {
-    return c.size_bytes / choice.ground.packet_payload / parts_of(choice.ground, c);
+    const auto packets = static_cast<double>(c.size_bytes / choice.ground.packet_payload);
+    return static_cast<std::uint64_t>(packets / parts_of(choice.ground, c));
 }
 
 std::uint64_t trains_of_a_step(const train_choice& choice, const collective_case& c)
