@@ -28,9 +28,9 @@ constexpr std::uint32_t k_trains_of_a_spread_step = 128;
 constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk = 32;
 /// A step of fewer packets costs the host little, and the order of single packets shows in its time. Calibrated: on
 /// racks and boards whose trains are spread, such steps have one chunk, so that no chunk evens out what another one
-/// lost, and trains of 16 packets and more were 2 to 8 % off, with 3,690 on a rack; two_d on 3x5 chips, with steps of
-/// 1,365 packets, 2.1 %; hierarchical on two NPUs, of 2,048, 3.7 %.
-constexpr std::uint64_t k_short_step_packets = 4096;
+/// lost, and trains of 16 packets and more were 2 to 8 % off; two_d on 3x5 chips, with steps of 1,365 packets, 2.1 %;
+/// hierarchical on two NPUs, of 2,048, 3.7 %.
+constexpr std::uint64_t k_short_step_packets = 3072;
 /// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where
 /// streams meet: a ring of SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at
 /// 2.7, 0.01 % at 3. Streams with links of their own wait for memory in the same order always: 0.4 % at 2.25.
@@ -44,19 +44,19 @@ double ranks_of(const train_ground& ground)
     return ranks;
 }
 
-/// Data over the message that a byte is in, by average. Of n sides the first one sends messages of a side's part, the
-/// next ones parts of these, which are short but take little of the time. Sides are taken in the order of the shortest
-/// messages.
-double hierarchical_parts(std::vector<std::uint32_t> sides)
+/// Steps of all dimensions, but of those that carry less than a fiftieth of the bytes: behind two of eight others, as on
+/// a SuperPod, they take no time to speak of. Each dimension carries what those before it leave.
+double hierarchical_steps(std::vector<std::uint32_t> sides)
 {
+    constexpr double k_least = 0.02;
     std::sort(sides.rbegin(), sides.rend());
-    double message = 1, sent = 0, weighted = 0;
+    double left = 1, steps = 0;
     for (const std::uint32_t side : sides) {
-        message /= side;
-        sent += (side - 1) * message;
-        weighted += (side - 1) * message * message;
+        if (left * (side - 1) / side >= k_least)
+            steps += side - 1;
+        left /= side;
     }
-    return weighted > 0 ? sent / weighted : 1;
+    return std::max(1.0, steps);
 }
 
 /// Into how many parts a collective divides its data, of which its average step sends one, and its shortest step by
@@ -74,7 +74,7 @@ double parts_of(const train_ground& ground, const collective_case& c)
     case abi::algorithm::ring_1d: return std::max(1.0, ranks_of(ground) - 1);
     case abi::algorithm::two_d:
     case abi::algorithm::mesh_tree: return std::max(1.0, sides);
-    case abi::algorithm::hierarchical: return hierarchical_parts(ground.sides);
+    case abi::algorithm::hierarchical: return hierarchical_steps(ground.sides);
     case abi::algorithm::row_pair:
     case abi::algorithm::row_pair_forward: return std::max(1.0, sides + longest);
     case abi::algorithm::halving_doubling: return std::max(1.0, ranks_of(ground));
@@ -184,10 +184,9 @@ std::string too_small(const train_choice& choice)
     return fmt::format("too small for trains: {}{}", fmt::join(all, ", "), more > 0 ? fmt::format(" and {} more", more) : "");
 }
 
-std::uint64_t step_packets(const train_choice& choice, const collective_case& c)
+double step_packets(const train_choice& choice, const collective_case& c)
 {
-    const auto packets = static_cast<double>(c.size_bytes / choice.ground.packet_payload);
-    return static_cast<std::uint64_t>(packets / parts_of(choice.ground, c));
+    return static_cast<double>(c.size_bytes / choice.ground.packet_payload) / parts_of(choice.ground, c);
 }
 
 std::uint64_t trains_of_a_step(const train_choice& choice, const collective_case& c)
@@ -297,7 +296,7 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
                    : meets_spread_parts(choice.ground, c)
                        ? "packets that are spread meet those of other ranks"
                        : "many send to one at once"};
-    const std::uint64_t step = step_packets(choice, c);
+    const double step = step_packets(choice, c);
     if (step < k_short_step_packets)
         return {1, fmt::format("steps of fewer than {} packets", k_short_step_packets)};
     std::uint64_t most = choice.packets;
@@ -306,7 +305,7 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
         if (to < most)
             most = std::max<std::uint64_t>(1, to), reason = why;
     };
-    lower(step * choice.paths / trains_of_a_step(choice, c), "the length of a step");
+    lower(static_cast<std::uint64_t>(step * choice.paths / static_cast<double>(trains_of_a_step(choice, c))), "the length of a step");
     // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip
     // to chip.
     if (const std::uint64_t chunk = c.chunk_bytes / choice.ground.packet_payload; chunk > 0)
@@ -329,7 +328,7 @@ std::optional<double> train_error_bound(const train_choice& choice, const collec
 {
     if (packets == 1 || abi::by_switch(c.algo))
         return 0;
-    const double step = static_cast<double>(std::max<std::uint64_t>(1, step_packets(choice, c)));
+    const double step = std::max(1.0, step_packets(choice, c));
     const double n = std::min<double>(packets, step); // no train is longer than its message
     if (!choice.ground.no_bound.empty() || !c.groups.empty())
         return std::nullopt;
