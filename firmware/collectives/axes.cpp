@@ -6,42 +6,36 @@ namespace weft::firmware {
 
 namespace {
 
-bool fast(const abi::platform_table& table, std::uint32_t dimension)
+/// Half of the rate of the fastest dimension, rounded up.
+std::uint32_t slowest_fast_rate(const abi::platform_table& table)
 {
     std::uint32_t fastest = 0;
     for (std::uint32_t d = 0; d < table.dim_count; ++d)
         fastest = table.dims[d] > 1 && table.rate_mbps[d] > fastest ? table.rate_mbps[d] : fastest;
-    return table.dims[dimension] > 1 && std::uint64_t{table.rate_mbps[dimension]} * 2 >= fastest;
+    return fastest / 2 + fastest % 2;
 }
 
 } // namespace
 
-std::uint32_t fast_axes(const abi::platform_table& table)
+axis_places axis_places_of(const abi::platform_table& table)
 {
-    std::uint32_t count = 0;
+    axis_places places;
+    const std::uint32_t least = slowest_fast_rate(table);
     for (std::uint32_t d = 0; d < table.dim_count; ++d)
-        count += fast(table, d) ? 1 : 0;
-    return count;
+        if (table.dims[d] > 1 && table.rate_mbps[d] >= least)
+            places.axis[places.fast++] = static_cast<std::uint8_t>(table.dim_count - 1 - d);
+    places.count = places.fast;
+    for (std::uint32_t d = 0; d < table.dim_count; ++d)
+        if (table.dims[d] > 1 && table.rate_mbps[d] < least)
+            places.axis[places.count++] = static_cast<std::uint8_t>(table.dim_count - 1 - d);
+    return places;
 }
 
-std::uint32_t axis_order(const abi::platform_table& table, std::uint32_t colour, std::uint32_t* axes)
+std::uint32_t axis_places::of_lane(std::uint32_t lane, std::uint32_t i) const
 {
-    const std::uint32_t dims = table.dim_count;
-    const std::uint32_t rotating = fast_axes(table);
-    std::uint32_t count = rotating;
-    std::uint32_t seen = 0;
-    for (std::uint32_t d = 0; d < dims; ++d) {
-        if (fast(table, d))
-            axes[(seen++ + rotating - colour) % rotating] = dims - 1 - d;
-        else if (table.dims[d] > 1)
-            axes[count++] = dims - 1 - d;
-    }
-    if (rotating == 1 && count == 2 && colour == 1) {
-        const std::uint32_t fast_one = axes[0];
-        axes[0] = axes[1];
-        axes[1] = fast_one;
-    }
-    return count;
+    if (lane >= fast)
+        return i == 0 ? lane : i <= lane ? i - 1 : i;
+    return i >= fast ? i : lane + i < fast ? lane + i : lane + i - fast;
 }
 
 } // namespace weft::firmware

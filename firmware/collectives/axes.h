@@ -102,11 +102,17 @@ struct axis_lane {
     }
 };
 
-/// The order in which lane `colour` of `colours` takes the dimensions of more than one rank, outermost first in lane 0;
-/// returns how many there are. Dimensions with less than half the rate of the fastest one come last in every lane, but
-/// for lane 1 of two dimensions.
-std::uint32_t axis_order(const abi::platform_table& table, std::uint32_t colour, std::uint32_t* axes);
-/// Of these, how many are fast: each begins a lane.
-std::uint32_t fast_axes(const abi::platform_table& table);
+/// The dimensions of more than one rank, by place: in the order of lane 0, outermost first, but those with less than half
+/// the rate of the fastest one last. Lane i begins with the dimension at place i; slow ones come last in lanes that begin
+/// with a fast one.
+struct axis_places {
+    std::uint32_t count = 0;
+    std::uint32_t fast = 0; ///< of them
+    std::uint8_t axis[abi::k_max_dims]; ///< counted from the innermost
+
+    /// Place of the `i`-th dimension of a lane.
+    std::uint32_t of_lane(std::uint32_t lane, std::uint32_t i) const;
+};
+axis_places axis_places_of(const abi::platform_table& table);
 
 } // namespace weft::firmware

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Plans of multi_axis; axes.h explains it.
+#include "firmware/collectives/lane_loads.h"
 #include "firmware/collectives/planner.h"
 
 #include <new>
@@ -77,6 +78,14 @@ void outermost_first(std::uint32_t* axes, std::uint32_t levels)
         }
 }
 
+/// In their order; returns how many.
+std::uint32_t axes_of_lane(const axis_places& places, std::uint32_t lane, std::uint32_t* axes)
+{
+    for (std::uint32_t i = 0; i < places.count; ++i)
+        axes[i] = places.axis[places.of_lane(lane, i)];
+    return places.count;
+}
+
 // What a core takes for a message and, on a ring, for the step that waits for it. Calibrated: all_gather of 1 to 8 MiB
 // on 4x4x4 chips of four ranks.
 constexpr std::uint64_t k_message_ns = 150;
@@ -98,10 +107,11 @@ std::uint64_t link_ns(const abi::platform_table& t, std::uint32_t direct, const 
 
 /// With one lane, whether all data should go along fast dimensions first, although blocks of shards of ranks do not lie
 /// side by side then, so that there are more messages.
-bool fast_axes_first_pays(const abi::platform_table& t, std::uint32_t direct, std::uint64_t shard_bytes, bool any_ring)
+bool fast_axes_first_pays(const abi::platform_table& t, const axis_places& places, std::uint32_t direct,
+                          std::uint64_t shard_bytes, bool any_ring)
 {
     std::uint32_t axes[abi::k_max_dims];
-    const std::uint32_t levels = axis_order(t, 0, axes);
+    const std::uint32_t levels = axes_of_lane(places, 0, axes);
     const std::uint64_t fast_ns = link_ns(t, direct, axes, levels, shard_bytes);
     std::uint64_t messages = 0;
     std::uint32_t shards = t.ranks;
@@ -115,108 +125,70 @@ bool fast_axes_first_pays(const abi::platform_table& t, std::uint32_t direct, st
     return link_ns(t, direct, axes, levels, shard_bytes) > fast_ns + messages * k_message_ns;
 }
 
-/// Two dimensions that begin a lane each: what they carry of `bytes` of each rank, in ns.
-struct two_first {
-    std::uint32_t size[2];
-    std::uint64_t first_ns[2];  ///< all of it, as the first dimension of a lane
-    std::uint64_t second_ns[2]; ///< all of it, behind the other one
-
-    bool alike() const { return size[0] == size[1] && first_ns[0] == first_ns[1]; }
-    /// When both are done, if lane 0 has `share` of the data, in 256ths. A lane takes them one after the other; of two
-    /// lanes that take turns, the last one does.
-    std::uint64_t ns(std::uint32_t share, bool turns) const
-    {
-        std::uint64_t longest = 0;
-        for (std::uint32_t i = 0; i < 2; ++i) {
-            const std::uint32_t own = i == 0 ? share : lane_cut::k_whole - share;
-            const std::uint64_t here = own * first_ns[i] + (lane_cut::k_whole - own) * second_ns[i];
-            const std::uint64_t lane = own * (first_ns[i] + second_ns[1 - i] / (turns ? 2 : 1));
-            longest = here > longest ? here : longest;
-            longest = lane > longest ? lane : longest;
-        }
-        return longest / lane_cut::k_whole;
-    }
-    /// What lane 0 has so that both are done at once.
-    std::uint32_t share() const
-    {
-        constexpr std::uint32_t least = lane_cut::k_whole / 8;
-        const std::uint64_t own = first_ns[1] > second_ns[0] ? first_ns[1] - second_ns[0] : 0;
-        const std::uint64_t other = first_ns[0] > second_ns[1] ? first_ns[0] - second_ns[1] : 0;
-        if (own + other == 0)
-            return lane_cut::k_whole / 2;
-        const auto share = static_cast<std::uint32_t>((own * lane_cut::k_whole + (own + other) / 2) / (own + other));
-        return share < least ? least : share > lane_cut::k_whole - least ? lane_cut::k_whole - least : share;
-    }
-};
-
-/// Of direct exchanges.
-two_first first_two(const abi::platform_table& t, std::uint64_t bytes)
-{
-    std::uint32_t axes[abi::k_max_dims];
-    axis_order(t, 0, axes);
-    two_first two{};
-    for (std::uint32_t i = 0; i < 2; ++i) {
-        const std::uint32_t d = t.dim_count - 1 - axes[i];
-        two.size[i] = t.dims[d];
-        two.first_ns[i] = t.rate_mbps[d] != 0 ? bytes / t.dims[d] * (t.dims[d] - 1) * 8000 / t.rate_mbps[d] : 0;
-    }
-    two.second_ns[0] = two.first_ns[0] / two.size[1];
-    two.second_ns[1] = two.first_ns[1] / two.size[0];
-    return two;
-}
-
-/// How many dimensions of direct exchanges begin a lane: the fast ones; and both of two, where the messages of further
-/// lanes cost less than the links that one dimension leaves idle. `turns`: of lanes of one dimension, and of two.
-std::uint32_t first_axes(const abi::platform_table& t, std::uint64_t bytes, std::uint32_t messages, const bool* turns,
+/// How many dimensions of direct exchanges begin a lane: the fast ones; or all of them, where the messages of further
+/// lanes cost less than the links that the fast ones leave idle. `turns`: of lanes of one dimension, and of two.
+std::uint32_t first_axes(const axis_places& places, const lane_loads& loads, std::uint32_t messages, const bool* turns,
                          bool by_rank)
 {
-    const std::uint32_t fast = fast_axes(t);
-    std::uint32_t count = 0;
-    for (std::uint32_t d = 0; d < t.dim_count; ++d)
-        count += t.dims[d] > 1 ? 1 : 0;
-    if (fast != 1 || count != 2)
-        return fast;
-    const two_first two = first_two(t, bytes);
+    const std::uint32_t fast = places.fast, count = places.count;
     // Of two lanes that take turns, the second one is late by half. An all_reduce goes on meanwhile.
-    const std::uint64_t behind_ns = !turns[0] ? two.second_ns[1] : by_rank ? two.second_ns[1] / 2 : 0;
-    const std::uint32_t more_lanes = turns[1] ? 2 : 1;
+    const std::uint64_t behind_ns = !turns[fast > 1 ? 1 : 0] ? loads.behind_ns(fast) : by_rank ? loads.behind_ns(fast) / 2 : 0;
+    const std::uint64_t fast_ns = behind_ns + (count == 2 ? loads.first_ns() : loads.ns(even_shares(fast), true));
+    const bool all_turn = count == 2 && turns[1];
+    const std::uint32_t more_lanes = (count - fast) * (all_turn ? 2 : 1);
     const std::uint64_t made_ns = std::uint64_t{more_lanes} * messages * k_lane_ns_of_message;
-    return two.ns(two.share(), turns[1]) + made_ns < two.first_ns[0] + behind_ns ? 2 : 1;
+    return made_ns < fast_ns && loads.ns(loads.balanced(count), all_turn) + made_ns < fast_ns ? count : fast;
 }
 
-/// What lane 0 of two has, in 256ths: a half, unless links that wait for the other dimension would be idle for longer
-/// than the second lane is late, behind the messages of the first one. On rings it is a half always: messages of
-/// several lengths take turns there, and all lanes would wait for the longest ones (an all_gather of 64 MiB on a 4x8
-/// torus took 23 % longer).
-std::uint32_t share_of_first_lane(const two_first& two, bool turns)
+/// How many of `most` lanes of direct exchanges are done first, with `messages` in each.
+std::uint32_t lanes_that_pay(const lane_loads& loads, std::uint32_t most, std::uint32_t messages)
 {
-    constexpr std::uint32_t half = lane_cut::k_whole / 2;
-    const std::uint64_t late_ns = k_lane_ns_of_message * (two.size[0] > two.size[1] ? two.size[0] : two.size[1]);
-    const std::uint32_t share = two.share();
-    return two.ns(share, turns) + late_ns < two.ns(half, turns) ? share : half;
+    std::uint32_t best = 1;
+    std::uint64_t least_ns = ~0ull;
+    for (std::uint32_t lanes = 1; lanes <= most; ++lanes) {
+        const std::uint64_t ns = loads.ns(even_shares(lanes), false) + loads.behind_ns(lanes) +
+                                 std::uint64_t{lanes} * messages * k_lane_ns_of_message;
+        best = ns < least_ns ? lanes : best;
+        least_ns = ns < least_ns ? ns : least_ns;
+    }
+    return best;
 }
 
-/// Part `part` of `parts` of what a colour has; that of colour 0 is `first_share`.
-lane_cut cut_of(std::uint32_t colour, std::uint32_t first_share, std::uint32_t parts, std::uint32_t part)
+/// Whether links that wait for other dimensions would be idle, if all lanes of direct exchanges had as much, for longer
+/// than the last lane is late, behind the messages of the others. On rings lanes are alike always: messages of several
+/// lengths take turns there, and all lanes would wait for the longest ones (an all_gather of 64 MiB on a 4x8 torus took
+/// 23 % longer).
+bool balance_pays(const lane_loads& loads, const lane_shares& balanced, bool turns)
+{
+    const std::uint64_t late_ns = k_lane_ns_of_message * loads.longest_size();
+    return loads.ns(balanced, turns) + late_ns < loads.ns(even_shares(balanced.lanes), turns);
+}
+
+/// Part `part` of `parts` of what a lane has.
+lane_cut cut_of(const lane_shares& shares, std::uint32_t lane, std::uint32_t parts, std::uint32_t part)
 {
     lane_cut cut;
-    cut.first = colour == 0 ? 0 : first_share;
-    cut.share = colour == 0 ? first_share : lane_cut::k_whole - first_share;
+    cut.first = shares.before(lane);
+    cut.share = shares.of[lane];
     cut.parts = parts;
     cut.part = part;
     return cut;
 }
 
 /// Of the parts of shards of `shard` elements and of one more.
-std::uint64_t longest_part(std::uint64_t shard, std::uint32_t first_share, std::uint32_t parts)
+std::uint64_t longest_part(std::uint64_t shard, const lane_shares& shares, std::uint32_t parts)
 {
     std::uint64_t longest = 0;
-    for (std::uint32_t i = 0; i < 4; ++i) {
-        const std::uint64_t part = cut_of(i / 2, first_share, parts, 0).of(shard + i % 2).count;
+    for (std::uint32_t i = 0; i < 2 * shares.lanes; ++i) {
+        const std::uint64_t part = cut_of(shares, i / 2, parts, 0).of(shard + i % 2).count;
         longest = part > longest ? part : longest;
     }
     return longest;
 }
+
+/// Which of the semaphores of a lane of direct exchanges counts what level `level` gathers: one that has counted all of
+/// its sums. Who sends had this rank's part at that level, which it sent when it was done with the levels before.
+std::uint32_t gather_semaphore(std::uint32_t level, std::uint32_t levels) { return level == 0 ? levels : level - 1; }
 
 } // namespace
 
@@ -226,19 +198,19 @@ void planner::plan_axes()
     const bool to_root = command_.op == abi::collective_op::reduce;
     const bool gathers = command_.op != abi::collective_op::reduce_scatter && !to_root;
     const bool by_rank = shards_are_of_ranks(command_.op);
+    const axis_places places = axis_places_of(table_);
     std::uint32_t axes[abi::k_max_dims];
-    const std::uint32_t levels = axis_order(table_, 0, axes);
+    const std::uint32_t levels = axes_of_lane(places, 0, axes);
     charge(costs::k_axes + levels * costs::k_axes_dimension);
     direct_axes_ = axes_joined_directly(table_);
     const std::uint32_t element_bytes = abi::element_bytes(command_.type);
     const std::uint64_t bytes = command_.count * element_bytes;
-    std::uint32_t first = fast_axes(table_); // dimensions that begin a lane
+    std::uint32_t first = places.fast; // dimensions that begin a lane
     std::uint32_t directions = 1;
     bool any_ring = false;
     std::uint64_t longest = 1, link_mbps = 0; // dimension, in ranks, and the links between them
     const auto bytes_in = [&](std::uint64_t ns) { return ns * link_mbps / 8000; };
-    // Of a lane. A rank has one predecessor on a ring, but many in a direct exchange, and on the way to a root.
-    std::uint32_t semaphores = to_root ? 2 * levels : levels;
+    bool any_direct = false;
     for (std::uint32_t i = 0; i < levels; ++i) {
         const std::uint32_t size = table_.dims[table_.dim_count - 1 - axes[i]];
         if (size > longest) {
@@ -247,21 +219,33 @@ void planner::plan_axes()
         }
         if (table_.kind[table_.dim_count - 1 - axes[i]] == abi::dimension_kind::ring)
             directions = 2;
-        if (has(direct_axes_, axes[i]))
-            semaphores = 2 * levels;
-        else
-            any_ring = true;
+        (has(direct_axes_, axes[i]) ? any_direct : any_ring) = true;
     }
+    // Of a lane. A rank has one predecessor on a ring, but many in a direct exchange, and on the way to a root.
+    const std::uint32_t semaphores = !any_ring ? levels + 1 : any_direct || to_root ? 2 * levels : levels;
     const std::uint32_t lanes_of_semaphores = k_axis_data_semaphores / semaphores;
     if (!any_ring) {
         out_.chunk_elements = command_.count; // nobody forwards anything, so a block is one message
         std::uint32_t messages = 0; // of a lane
-        for (std::uint32_t i = 0; i < levels; ++i)
-            messages += table_.dims[table_.dim_count - 1 - axes[i]] - 1;
+        const std::uint32_t last = table_.dims[table_.dim_count - 1 - axes[levels - 1]];
+        std::uint32_t shards = table_.ranks;
+        for (std::uint32_t i = 0; i < levels; ++i) {
+            const std::uint32_t size = table_.dims[table_.dim_count - 1 - axes[i]];
+            shards /= size;
+            messages += (size - 1) * (by_rank && shards > last ? shards / last : 1); // pieces_of_message()
+        }
         const std::uint64_t turn = messages * bytes_in(levels > 1 ? k_turn_ns_of_message : k_turn_ns_of_lone_message);
         const std::uint64_t shard_bytes = command_.count / table_.ranks * element_bytes;
         const bool turns[2] = {shard_bytes >= turn, shard_bytes >= 2 * turn};
-        first = first_axes(table_, bytes, messages, turns, by_rank);
+        // Of more than two dimensions, slow ones begin lanes in an all_reduce only: parts of shards of ranks, and sums on
+        // the way to a root, are too many messages.
+        if (places.fast < levels && (levels == 2 || (reduces && gathers && !by_rank))) {
+            first = first_axes(places, lane_loads(table_, places, bytes), messages, turns, by_rank);
+        } else if (by_rank && levels > 2 && first > 1) {
+            first = lanes_that_pay(lane_loads(table_, places, bytes), first, messages);
+        }
+        if (levels > 2)
+            charge(costs::k_axes_loads * levels * levels);
         if (shard_bytes >= first * turn)
             directions = 2;
     }
@@ -293,17 +277,21 @@ void planner::plan_axes()
     if (by_rank && part_bytes() < shortest_part_bytes)
         charge(levels * costs::k_axes_order);
     const bool in_parts = by_rank && (part_bytes() >= shortest_part_bytes ||
-                                      fast_axes_first_pays(table_, direct_axes_, shard * element_bytes, any_ring));
+                                      fast_axes_first_pays(table_, places, direct_axes_, shard * element_bytes, any_ring));
     const std::uint32_t ways = colours * directions;
-    std::uint32_t first_share = lane_cut::k_whole / 2;
-    if (colours == 2 && first == 2 && !any_ring)
-        if (const two_first two = first_two(table_, bytes); !two.alike()) {
-            first_share = share_of_first_lane(two, directions == 2);
-            charge(costs::k_axes_shares);
+    lane_shares shares{1, {lane_cut::k_whole}};
+    bool unlike = false; // dimensions that begin a lane
+    if (colours > 1 && !any_ring)
+        if (const lane_loads loads(table_, places, bytes); !loads.alike(colours)) {
+            unlike = true;
+            if (colours == first)
+                if (const lane_shares balanced = loads.balanced(colours); balance_pays(loads, balanced, directions == 2))
+                    shares = balanced;
+            charge(costs::k_axes_shares * colours * colours / 4);
         }
-    const bool alike = first_share == lane_cut::k_whole / 2;
+    const bool alike = shares.lanes == 1;
     if (in_parts) { // all parts of a lane have as many messages
-        const std::uint64_t part = alike ? shard / ways + 1 : longest_part(shard, first_share, directions);
+        const std::uint64_t part = alike ? shard / ways + 1 : longest_part(shard, shares, directions);
         const std::uint32_t messages = out_.chunks(part);
         out_.chunk_elements = (part + messages - 1) / messages;
     }
@@ -316,9 +304,9 @@ void planner::plan_axes()
         const std::uint32_t half = lane / ways, way = lane % ways;
         const std::uint32_t colour = any_ring ? way / directions : way % colours;
         const std::uint32_t direction = any_ring ? way % directions : way / colours;
-        axis_lane& a = make_axis_lane(lane, colour, direction != 0, by_rank && !in_parts);
-        a.cut = alike ? cut_of(0, lane_cut::k_whole, lanes, lane)
-                      : cut_of(colour, first_share, lanes / colours, half * directions + direction);
+        axis_lane& a = make_axis_lane(places, lane, colour, direction != 0, by_rank && !in_parts);
+        a.cut = alike ? cut_of({1, {lane_cut::k_whole}}, 0, lanes, lane)
+                      : cut_of(shares, colour, lanes / colours, half * directions + direction);
         make_lane(lane, by_rank ? abi::element_range{0, command_.count} : a.cut.of(command_.count));
         if (in_parts) {
             a.in_parts = true;
@@ -333,14 +321,17 @@ void planner::plan_axes()
         for (std::uint32_t k = 0; reduces && k < a.levels; ++k)
             add_axis(c, k, true, lane * semaphores + k);
         for (std::uint32_t k = a.levels; gathers && k-- > 0;)
-            add_axis(c, k, false, lane * semaphores + (a.level[k].direct ? levels : 0) + k);
-        // Else short messages of one lane, in front of longer ones of another, keep them waiting.
-        if (!alike && reduces && gathers)
+            add_axis(c, k, false, lane * semaphores + (!any_ring           ? gather_semaphore(k, levels)
+                                                       : a.level[k].direct ? levels + k
+                                                                           : k));
+        // Else short messages of one lane, in front of longer ones of another, keep them waiting. Two even lanes differ
+        // by less than a last lane is late.
+        if ((!alike || (unlike && colours > 2)) && reduces && gathers)
             c.passes[a.levels].after_all_lanes = true;
         if (in_halves && half == 0)
             c.passes[1].wakes = static_cast<std::uint8_t>(lane + ways);
         if (to_root)
-            add_gather_to_root(c, lane * semaphores + levels);
+            add_gather_to_root(c, lane * semaphores, any_ring);
         std::uint32_t steps = 0;
         for (std::uint32_t k = 0; k < a.levels; ++k)
             steps += a.level[k].direct ? 1 : a.level[k].size - 1;
@@ -351,11 +342,12 @@ void planner::plan_axes()
 }
 
 // `by_place`, the outermost dimension first: blocks of shards of ranks lie side by side only in this order.
-axis_lane& planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool by_place)
+axis_lane& planner::make_axis_lane(const axis_places& places, std::uint32_t lane, std::uint32_t colour, bool reversed,
+                                   bool by_place)
 {
     axis_lane& a = *new (&out_.axis_lanes[lane]) axis_lane;
     std::uint32_t axes[abi::k_max_dims];
-    a.levels = axis_order(table_, colour, axes);
+    a.levels = axes_of_lane(places, colour, axes);
     if (by_place)
         outermost_first(axes, a.levels);
     const bool of_ranks = shards_are_of_ranks(command_.op);
@@ -414,7 +406,7 @@ void planner::add_axis(channel_plan& c, std::uint32_t level, bool accumulate, st
 
 // Who has the root's coordinate along a dimension takes the sums of its line, the last dimension first; the others are
 // done there. Nobody needs to be told: a sum is complete when its receiver has sent its part of it.
-void planner::add_gather_to_root(channel_plan& c, std::uint32_t semaphore)
+void planner::add_gather_to_root(channel_plan& c, std::uint32_t semaphore, bool any_ring)
 {
     const axis_lane& a = out_.axis_lanes[c.lane];
     const abi::element_range all = out_.lanes[c.lane].lists[0];
@@ -425,7 +417,8 @@ void planner::add_gather_to_root(channel_plan& c, std::uint32_t semaphore)
         const std::uint32_t to = table_.rank + (root_at - level.at) * stride; // unsigned: wraps back
         pass& p = add_pass(c, run_source::list);
         p.shortest_paths = level.direct && stride < table_.near_ranks;
-        p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(semaphore + i));
+        p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(
+            semaphore + (any_ring ? a.levels + i : gather_semaphore(i, a.levels))));
         p.view.successor = p.view.predecessor = to;
         p.has_queue = level.direct && level.at != root_at; // as in an exchange, so that the root gets by all its ports
         if (p.has_queue)

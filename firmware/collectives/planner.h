@@ -65,9 +65,9 @@ private:
 
     // plan_axes.cpp
     void plan_axes();
-    axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed, bool by_place);
+    axis_lane& make_axis_lane(const axis_places& places, std::uint32_t lane, std::uint32_t colour, bool reversed, bool by_place);
     void add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore);
-    void add_gather_to_root(channel_plan& c, std::uint32_t semaphore);
+    void add_gather_to_root(channel_plan& c, std::uint32_t semaphore, bool any_ring);
     std::uint16_t queue_of_line(std::uint32_t axis) const;
     void announce_lines();
 

@@ -153,8 +153,8 @@ train_choice tpu_v3_config::trains() const
     const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
     const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
     const std::uint64_t most_ps = std::max(local_ps, link_ps);
-    // Calibrated: in 32 packets two trains of 10 were 8 % off (two_d), in 64 packets two of 28 were not.
-    const std::uint32_t own_trains = depth < 64 ? 4 : 2;
+    // Calibrated: in 32 packets two trains of 10 were 8 % off (two_d), in 56 packets two of 28 were not.
+    const std::uint32_t own_trains = depth < 56 ? 4 : 2;
     const bandwidth links(4 * ici.link_rate.value());
     // Two_d alone sums on all four, in single packets without links of its own.
     const bandwidth ring_links(2 * ici.link_rate.value());
