@@ -127,17 +127,21 @@ bool fast_axes_first_pays(const abi::platform_table& t, const axis_places& place
 
 /// How many dimensions of direct exchanges begin a lane: the fast ones; or all of them, where the messages of further
 /// lanes cost less than the links that the fast ones leave idle. `turns`: of lanes of one dimension, and of two.
-std::uint32_t first_axes(const axis_places& places, const lane_loads& loads, std::uint32_t messages, const bool* turns,
-                         bool by_rank)
+std::uint32_t first_axes(const axis_places& places, std::uint32_t most, const lane_loads& loads, std::uint32_t messages,
+                         const bool* turns, bool by_rank)
 {
-    const std::uint32_t fast = places.fast, count = places.count;
+    const std::uint32_t fast = places.fast, count = smaller(places.count, most);
+    if (count <= fast)
+        return fast;
     // Of two lanes that take turns, the second one is late by half. An all_reduce goes on meanwhile.
     const std::uint64_t behind_ns = !turns[fast > 1 ? 1 : 0] ? loads.behind_ns(fast) : by_rank ? loads.behind_ns(fast) / 2 : 0;
     const std::uint64_t fast_ns = behind_ns + (count == 2 ? loads.first_ns() : loads.ns(even_shares(fast), true));
     const bool all_turn = count == 2 && turns[1];
     const std::uint32_t more_lanes = (count - fast) * (all_turn ? 2 : 1);
     const std::uint64_t made_ns = std::uint64_t{more_lanes} * messages * k_lane_ns_of_message;
-    return made_ns < fast_ns && loads.ns(loads.balanced(count), all_turn) + made_ns < fast_ns ? count : fast;
+    if (made_ns >= fast_ns)
+        return fast;
+    return loads.ns(loads.balanced(count), all_turn) + loads.behind_ns(count) + made_ns < fast_ns ? count : fast;
 }
 
 /// How many of `most` lanes of direct exchanges are done first, with `messages` in each.
@@ -223,7 +227,7 @@ void planner::plan_axes()
     }
     // Of a lane. A rank has one predecessor on a ring, but many in a direct exchange, and on the way to a root.
     const std::uint32_t semaphores = !any_ring ? levels + 1 : any_direct || to_root ? 2 * levels : levels;
-    const std::uint32_t lanes_of_semaphores = k_axis_data_semaphores / semaphores;
+    const std::uint32_t most_lanes = smaller(k_axis_data_semaphores / semaphores, k_max_lanes);
     if (!any_ring) {
         out_.chunk_elements = command_.count; // nobody forwards anything, so a block is one message
         std::uint32_t messages = 0; // of a lane
@@ -240,7 +244,7 @@ void planner::plan_axes()
         // Of more than two dimensions, slow ones begin lanes in an all_reduce only: parts of shards of ranks, and sums on
         // the way to a root, are too many messages.
         if (places.fast < levels && (levels == 2 || (reduces && gathers && !by_rank))) {
-            first = first_axes(places, lane_loads(table_, places, bytes), messages, turns, by_rank);
+            first = first_axes(places, most_lanes, lane_loads(table_, places, bytes), messages, turns, by_rank);
         } else if (by_rank && levels > 2 && first > 1) {
             first = lanes_that_pay(lane_loads(table_, places, bytes), first, messages);
         }
@@ -249,7 +253,6 @@ void planner::plan_axes()
         if (shard_bytes >= first * turn)
             directions = 2;
     }
-    const std::uint32_t most_lanes = smaller(lanes_of_semaphores, k_max_lanes);
     if (first * directions > most_lanes && (!any_ring || most_lanes < 2))
         directions = 1; // dimensions before turns
     std::uint32_t colours = smaller(first, most_lanes / directions);
