@@ -153,8 +153,8 @@ train_choice tpu_v3_config::trains() const
     const std::uint64_t wire_ps = (cables ? std::max(ici.cable_propagation, ici.board_propagation) : ici.board_propagation).value();
     const std::string buffer = fmt::format("ici.buffer_per_vl = {}", to_string(ici.buffer_per_vl));
     const std::uint64_t most_ps = std::max(local_ps, link_ps);
-    // Calibrated: in 32 packets two trains of 10 were 8 % off (two_d), in 56 packets two of 28 were not.
-    const std::uint32_t own_trains = depth < 56 ? 4 : 2;
+    // Calibrated: in 32 packets two trains of 10 were 8 % off (two_d), in 64 packets two of 28 were not.
+    const std::uint32_t own_trains = depth < 64 ? 4 : 2;
     const bandwidth links(4 * ici.link_rate.value());
     // Two_d alone sums on all four, in single packets without links of its own.
     const bandwidth ring_links(2 * ici.link_rate.value());
@@ -167,7 +167,10 @@ train_choice tpu_v3_config::trains() const
     ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm");
     const std::string local_buffer =
         fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer_in_use()), ici.voq ? " for four links" : "");
-    ground.hops.push_back({local_buffer, local_depth, local_ps, link_ps, 8, own_trains, 1, ici.pipeline_ps() + most_ps});
+    // The DMA engine takes credits of the local buffer when it reads; they must last, at the rate of a link, until they
+    // come back.
+    ground.hops.push_back({fmt::format("{} over chip.hbm.latency = {}", local_buffer, to_string(chip.hbm.latency)), local_depth, link_ps,
+                           link_ps, 8, own_trains, 1, chip.hbm.latency.value() + ici.pipeline_ps() + most_ps});
     ground.hops.push_back({buffer, depth, link_ps, local_ps, 8, own_trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps});
     ground.hops.push_back(longest_on_a_wire(most_ps, wire_bytes));
     ground.single = ici.switching == switching_mode::store_and_forward
