@@ -18,7 +18,7 @@ namespace weft {
 namespace {
 
 constexpr std::uint32_t k_auto = 0; ///< `burst: auto`
-constexpr std::uint64_t k_superpod_chunk = 4 << 20; ///< of configs/ub_mesh/superpod.yaml
+constexpr std::uint64_t k_superpod_chunk = 8 << 20; ///< of configs/ub_mesh/superpod.yaml
 
 /// One collective of a UB-Mesh machine, data off.
 struct ub_case {

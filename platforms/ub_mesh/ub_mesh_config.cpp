@@ -189,9 +189,9 @@ bandwidth ub_mesh_config::links_rate() const
 void ub_mesh_config::deepen_buffers()
 {
     ub.buffer_per_vl = data_size(4480 << 10);
-    ub.transmit_queue = 16384;
-    npu.dma.receive_buffer = data_size(4 << 20);
-    npu.dma.read_ahead = 2048;
+    ub.transmit_queue = 24576;
+    npu.dma.receive_buffer = data_size(4608 << 10);
+    npu.dma.read_ahead = 4096;
 }
 
 train_choice ub_mesh_config::trains() const
