@@ -112,6 +112,8 @@ sweep_family tpu_what_ifs()
              value("HBM 300 GB/s", {"chip.hbm.rate=300 GB/s"}),
              value("HBM 100 GB/s", {"chip.hbm.rate=100 GB/s"}),
              value("HBM 1000 ns", {"chip.hbm.latency=1000 ns"}),
+             value("HBM 200 ns", {"chip.hbm.latency=200 ns"}),
+             value("local buffer 48 KiB", {"ici.local_buffer=48 KiB"}),
              value("read ahead 4 packets", {"chip.dma.read_ahead=4"}),
              value("read ahead 16 packets", {"chip.dma.read_ahead=16"}),
              value("read ahead 1024 packets", {"chip.dma.read_ahead=1024"}),

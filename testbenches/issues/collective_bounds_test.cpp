@@ -87,6 +87,14 @@ TEST_CASE("multi_axis on racks of unlike dimensions: shares of all links of an N
     check(5, 8, {0.91, 0.90, 0.90}); // 74, 75 and 74 %
 }
 
+// With a lane for two of four dimensions the links between racks waited for those inside: 32, 41 and 41 %.
+TEST_CASE("multi_axis on four racks: shares of the ten ports of an NPU")
+{
+    check_shares(times("ub_mesh/pod.yaml", k_multi_axis_64_mib,
+                       "--set mesh.rack_rows=2 --set mesh.rack_cols=2 --set mesh.boards=4 --set mesh.npus=4"),
+                 64, 10 * ub_link_bytes_per_us(4), {0.79, 0.75, 0.76});
+}
+
 TEST_CASE("multi_axis on an 8x8 mesh: shares of the two links of a corner")
 {
     check_shares(times("tpu_v3/mesh_8x8.yaml", k_multi_axis_64_mib), 64, 2 * 82e3, {0.98, 0.95, 0.93});

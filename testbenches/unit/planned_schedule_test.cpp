@@ -458,6 +458,48 @@ TEST_CASE("multi_axis: lanes of unlike dimensions keep all links busy as long", 
         }
 }
 
+// Of four dimensions two are slow, as between racks of a pod. Each has a lane where its links would wait.
+TEST_CASE("multi_axis: slow dimensions have lanes of their own in long all_reduces", "[schedule]")
+{
+    const std::vector<std::uint32_t> dims{3, 3, 4, 4};
+    const std::vector<std::uint32_t> mbps{300'000, 300'000, 1'200'000, 1'200'000};
+    const auto plans = [&](std::uint64_t bytes) {
+        std::vector<planned_rank> ranks;
+        for (abi::platform_table& t : shape{"", dims, dimension_kind::full, {}}.tables()) {
+            for (std::size_t d = 0; d < dims.size(); ++d)
+                t.rate_mbps[d] = mbps[d];
+            ranks.push_back(plan_of(t, case_of(collective_op::all_reduce, algorithm::multi_axis, bytes / 4, 256 << 10)));
+        }
+        return ranks;
+    };
+    CHECK(plans(1 << 20)[0].channels.size() <= 2);
+    const std::vector<planned_rank> ranks = plans(48 << 20);
+    CHECK(unmatched(ranks) == "");
+    REQUIRE(ranks[0].channels.size() == 4);
+    // Lanes in the order of the fast dimensions, then of the slow ones. What each sends first: its part over the ranks of its dimension.
+    std::vector<double> parts;
+    for (std::size_t lane = 0; lane < 4; ++lane)
+        parts.push_back(static_cast<double>(ranks[0].channels[lane].passes[0].runs[0].range.count) * (lane < 2 ? 4 : 3) * 4 / (48 << 20));
+    CHECK(parts[0] + parts[1] + parts[2] + parts[3] == Approx(1).epsilon(0.01));
+    CHECK(parts[0] == Approx(parts[1]).epsilon(0.05));
+    CHECK(parts[2] == Approx(parts[3]).epsilon(0.4)); // each is behind others in unlike places
+    // A fast link is busy as long as a slow one, but for what it carries behind others.
+    CHECK(parts[2] < parts[0] / 2);
+    CHECK(parts[2] > parts[0] / 6);
+}
+
+TEST_CASE("multi_axis: a machine of five dimensions has as many lanes as there are semaphores", "[schedule]")
+{
+    std::vector<planned_rank> ranks;
+    for (abi::platform_table& t : shape{"", {2, 2, 2, 2, 3}, dimension_kind::full, {}}.tables()) {
+        for (std::size_t d = 0; d < 5; ++d)
+            t.rate_mbps[d] = 400'000;
+        ranks.push_back(plan_of(t, case_of(collective_op::all_reduce, algorithm::multi_axis, 48 << 18, 256 << 10)));
+    }
+    CHECK(unmatched(ranks) == "");
+    CHECK(ranks[0].channels.size() == 3); // six semaphores each, of 20
+}
+
 TEST_CASE("multi_axis: short data of unlike dimensions has one lane or alike ones", "[schedule]")
 {
     const auto lanes = [](std::vector<std::uint32_t> dims, std::uint64_t bytes) {
