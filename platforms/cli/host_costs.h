@@ -12,7 +12,7 @@
 
 namespace weft::cli {
 
-/// Seconds from the bytes and packets of the cases, at the rates of docs/09_speed.md on a machine with two cores.
+/// Seconds from the bytes and packets of the cases, on a machine with two cores.
 double host_seconds(const platform& p);
 /// "4 min", "35 s": host time, rounded for people.
 std::string about_seconds(double seconds);
