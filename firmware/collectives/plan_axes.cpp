@@ -241,8 +241,8 @@ void planner::plan_axes()
         const std::uint64_t turn = messages * bytes_in(levels > 1 ? k_turn_ns_of_message : k_turn_ns_of_lone_message);
         const std::uint64_t shard_bytes = command_.count / table_.ranks * element_bytes;
         const bool turns[2] = {shard_bytes >= turn, shard_bytes >= 2 * turn};
-        // Of more than two dimensions, slow ones begin lanes in an all_reduce only: parts of shards of ranks, and sums on
-        // the way to a root, are too many messages.
+        // Of more than two dimensions, slow ones begin lanes in an all_reduce only: parts of shards of ranks, and sums
+        // on the way to a root, are too many messages.
         if (places.fast < levels && (levels == 2 || (reduces && gathers && !by_rank))) {
             first = first_axes(places, most_lanes, lane_loads(table_, places, bytes), messages, turns, by_rank);
         } else if (by_rank && levels > 2 && first > 1) {

@@ -44,8 +44,8 @@ double ranks_of(const train_ground& ground)
     return ranks;
 }
 
-/// Steps of all dimensions, but of those that carry less than a fiftieth of the bytes: behind two of eight others, as on
-/// a SuperPod, they take no time to speak of. Each dimension carries what those before it leave.
+/// Steps of all dimensions, but of those that carry less than a fiftieth of the bytes: behind two of eight others, as
+/// on a SuperPod, they take no time to speak of. Each dimension carries what those before it leave.
 double hierarchical_steps(std::vector<std::uint32_t> sides)
 {
     constexpr double k_least = 0.02;
@@ -306,8 +306,8 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
             most = std::max<std::uint64_t>(1, to), reason = why;
     };
     lower(static_cast<std::uint64_t>(step * choice.paths / static_cast<double>(trains_of_a_step(choice, c))), "the length of a step");
-    // Few later chunks even out what one lost. Calibrated with chunks of 8 MiB on a rack, 64 MiB was 2.6 % off, 1.0 % by
-    // half as long trains; with 4 MiB on a board, 48 MiB 2.3 % and 1.9 %.
+    // Few later chunks even out what one lost. Calibrated with chunks of 8 MiB on a rack, 64 MiB was 2.6 % off, 1.0 %
+    // by half as long trains; with 4 MiB on a board, 48 MiB 2.3 % and 1.9 %.
     const bool few_chunks = c.chunk_bytes == 0 || 2.0 * static_cast<double>(c.chunk_bytes) > step * choice.ground.packet_payload;
     if (choice.paths > 1 && few_chunks)
         lower(most / 2, "steps of fewer than two chunks");
