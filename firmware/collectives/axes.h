@@ -103,8 +103,8 @@ struct axis_lane {
 };
 
 /// The dimensions of more than one rank, by place: in the order of lane 0, outermost first, but those with less than
-/// half the rate of the fastest one last. Lane i begins with the dimension at place i; slow ones come last in lanes that
-/// begin with a fast one.
+/// half the rate of the fastest one last. Lane i begins with the dimension at place i; slow ones come last in lanes
+/// that begin with a fast one.
 struct axis_places {
     std::uint32_t count = 0;
     std::uint32_t fast = 0; ///< of them
