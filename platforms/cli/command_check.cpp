@@ -141,7 +141,7 @@ void add_check(CLI::App& app, int& exit_code)
         fmt::print("Run       data: {}{}{}; seed {}\n", name_of(run.data),
                    host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),
                    any_trains ? fmt::format("; transport by {}", text_of(trains)) : "", run.seed);
-        fmt::print("Host      at least about {}, more with small messages or many paths; about {} of memory, as predicted\n\n", about_seconds(host_seconds(*loaded.platform)),
+        fmt::print("Host      about {}, more with small messages or many paths; about {} of memory, as predicted\n\n", about_seconds(host_seconds(*loaded.platform)),
                    rounded_text(data_size(host_memory_bytes(*loaded.platform))));
         std::size_t cases = 0;
         for (const collective_spec& spec : run.workload) {

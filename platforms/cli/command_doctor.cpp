@@ -65,7 +65,7 @@ std::vector<shipped> platform_files(const std::string& folder, std::vector<std::
 
 std::string text_of(const shipped& s)
 {
-    return fmt::format("{}: {} ranks, about {} of memory and at least {}", s.file, s.ranks,
+    return fmt::format("{}: {} ranks, about {} of memory and about {}", s.file, s.ranks,
                        rounded_text(data_size(s.memory_bytes)), about_seconds(s.seconds));
 }
 
