@@ -33,14 +33,9 @@ axis_places axis_places_of(const abi::platform_table& table)
 
 std::uint32_t axis_places::of_lane(std::uint32_t lane, std::uint32_t i) const
 {
-    if (lane < fast)
-        return i >= fast ? i : lane + i < fast ? lane + i : lane + i - fast;
-    if (i == 0 || i > fast)
+    if (lane >= fast)
         return i == 0 ? lane : i <= lane ? i - 1 : i;
-    std::uint32_t place = i - 1 + lane - fast; // slow lanes begin with fast ones in turn, too
-    while (place >= fast)
-        place -= fast;
-    return place;
+    return i >= fast ? i : lane + i < fast ? lane + i : lane + i - fast;
 }
 
 } // namespace weft::firmware
