@@ -126,7 +126,8 @@ bool fast_axes_first_pays(const abi::platform_table& t, const axis_places& place
 }
 
 /// How many of two dimensions of direct exchanges, of which one is slow, begin a lane: both, where the messages of
-/// further lanes cost less than the links that the fast one leaves idle. `turns`: of lanes of one dimension, and of two.
+/// further lanes cost less than the links that the fast one leaves idle. `turns`: of lanes of one dimension, and of
+/// two.
 std::uint32_t first_axes(const lane_loads& loads, std::uint32_t messages, const bool* turns, bool by_rank)
 {
     // Of two lanes that take turns, the second one is late by half. An all_reduce goes on meanwhile.

@@ -99,7 +99,7 @@ private:
         double planning = costs::k_engine + costs::k_engine_end + lanes * (costs::k_channel + costs::k_view);
         for (const planned_channel& channel : rank.channels)
             planning += std::max(1.0, static_cast<double>(channel.passes.size())) * costs::k_plan_phase;
-        constexpr std::uint32_t k_order_cycles = 250; // of a dimension of a lane; calibrated: choices of `auto`
+        constexpr std::uint32_t k_order_cycles = 250; // of a dimension; calibrated: choices of `auto`
         if (c_.algo == abi::algorithm::multi_axis)
             planning += lanes * (costs::k_axes + t_.dim_count * (costs::k_axes_dimension + k_order_cycles));
         const double before = start() + instructions(planning) + notices(rank);
