@@ -78,7 +78,7 @@ void outermost_first(std::uint32_t* axes, std::uint32_t levels)
         }
 }
 
-/// In their order; returns how many.
+/// The dimensions of a lane, in its order; returns how many.
 std::uint32_t axes_of_lane(const axis_places& places, std::uint32_t lane, std::uint32_t* axes)
 {
     for (std::uint32_t i = 0; i < places.count; ++i)
