@@ -87,7 +87,13 @@ void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::
     std::uint64_t begins_ps = 0, fraction = 0;
     shares_.clear();
     std::size_t turn = 0; // paths mostly come in the same order again
+    const std::uint32_t round = config_.voq && request.is_request ? paths_.round_of(set, request.message_ps) : 0;
     for (std::uint32_t i = 0; i < packets; ++i) {
+        if (round != 0 && i == round && packets >= 3 * round) {
+            i += pass_rounds(set, packets / round - 2, request.wire_bytes);
+            begins_ps = whole_ps * i / packets;
+            fraction = whole_ps * i % packets;
+        }
         const std::uint64_t now_ps = begins_ps;
         begins_ps += each_ps;
         if (fraction += left_over; fraction >= packets)
@@ -125,6 +131,22 @@ void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::
         }
         enter_router(die, std::move(part), path, start_ps + s.first_ps);
     }
+}
+
+/// Rounds between the first one, which `shares_` has, and the last one. They are like the first: a port that has less to
+/// send than its packets are apart is where the last round leaves it, any other one is later by what it gets. Returns
+/// how many packets they are.
+std::uint32_t ub_endpoint::pass_rounds(const ub_path_cache::path_set& set, std::uint32_t rounds, std::uint32_t wire_bytes)
+{
+    std::uint32_t passed = 0;
+    for (share& s : shares_) {
+        const std::uint32_t more = s.packets * rounds;
+        const std::uint32_t port = set.paths[s.path].port;
+        launched_until_ps_[port] += more * port_rates_[port].time_ps(wire_bytes);
+        s.packets += more;
+        passed += more;
+    }
+    return passed;
 }
 
 std::uint32_t ub_endpoint::port_of(const ub_path_cache::choice& path, const packet& p) const

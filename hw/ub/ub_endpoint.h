@@ -165,6 +165,7 @@ private:
             launched_until_ps_[port] =
                 std::max(launched_until_ps_[port], start_ps) + port_rates_[port].time_ps(wire_bytes);
     }
+    std::uint32_t pass_rounds(const ub_path_cache::path_set& set, std::uint32_t rounds, std::uint32_t wire_bytes);
     std::uint32_t port_of(const ub_path_cache::choice& path, const packet& p) const;
     void refuse(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps);
     void note_unreachable(std::uint32_t destination);

@@ -130,6 +130,16 @@ public:
             set.waits_until_ps = std::max<std::uint64_t>(set.waits_until_ps, at_ps + waiting(set.paths[best].port));
         return best;
     }
+    /// After so many packets of a long message, all of which wait for their turn at the same time, paths are chosen in
+    /// the same order again. 0: choices go by queues or flows, or by tables inside switches.
+    std::uint32_t round_of(const path_set& set, std::uint64_t message_ps) const
+    {
+        const bool by_turns = spreading_ == ub_spreading::packet && choice_ == ub_choice::weighted;
+        if (!by_turns || message_ps < set.most_extra_ps || any_by_table(set))
+            return 0;
+        return set.round != nullptr ? static_cast<std::uint32_t>(set.round->sum)
+                                    : static_cast<std::uint32_t>(set.paths.size());
+    }
     /// The same, but another path than `avoid` where there is one: for what was sent in vain.
     std::uint32_t choose_other(path_set& set, std::uint32_t avoid) const;
 
@@ -151,6 +161,13 @@ private:
     void fetch(path_set& set);
     void add_other_ways(std::uint32_t to, std::vector<bool> excluded, std::vector<ub_path>& paths) const;
     void begin(path_set& set) const;
+    static bool any_by_table(const path_set& set)
+    {
+        for (const choice& c : set.paths)
+            if (c.port == k_any_port)
+                return true;
+        return false;
+    }
     void note_latencies(path_set& set, const std::vector<std::uint64_t>& latencies_ps) const;
     /// Packets to the destination have waited until now, or had all left before.
     static void note_waiting(path_set& set, std::uint64_t at_ps, bool still_waits)

@@ -211,6 +211,47 @@ TEST_CASE("UB: the same by the shortest queue")
     CHECK(throughput(c, 12'000) == Approx(rate_of_links(4)).epsilon(0.04));
 }
 
+namespace {
+/// Trains of many lengths from NPU 0 to NPU 1 of a board of four: together, each link carries its share to the packet.
+void trains_keep_weights(std::uint32_t weight_of_direct)
+{
+    ub_config c;
+    c.die_crossing = duration(1'000'000); // ways that take so little longer than the quickest one count as alike
+    board_bench b(4, c, true, [=](board_paths& p) { p.weight_of_direct = weight_of_direct; });
+    const std::uint32_t round = weight_of_direct + 3; // two detours, and over the LRS
+    std::uint32_t sent = 0;
+    const auto send = [&](std::uint32_t packets) {
+        b.at(0).orders.push_back({1'000'000, 1, packets * 1024ull});
+        sent += packets;
+    };
+    for (const std::uint32_t n : {2u, 7u, 11u, 12u, 13u, 16u, 24u, 25u, 29u, 31u, 40u}) {
+        send(n);
+        send(1);
+    }
+    while (sent % round != 0)
+        send(1);
+    for (endpoint* p : b.points[1])
+        p->receive_cells = 1 << 20;
+    b.bench.run();
+    CHECK(b.bench.first_audit == "");
+    CHECK(b.bench.pool.leak_report() == "");
+    CHECK(b.fabric->idle());
+    CHECK(b.fabric->engine().link_packets(b.links().at(0, 1)) == sent / round * weight_of_direct);
+    for (const std::uint32_t link : {b.links().up[0], b.links().at(0, 2), b.links().at(0, 3)})
+        CHECK(b.fabric->engine().link_packets(link) == sent / round);
+}
+} // namespace
+
+TEST_CASE("UB: trains of any length give each link as many packets as another")
+{
+    trains_keep_weights(1);
+}
+
+TEST_CASE("UB: trains of any length give each link the packets of its weight")
+{
+    trains_keep_weights(5);
+}
+
 TEST_CASE("UB: a flow keeps to one path and its order")
 {
     ub_config c;

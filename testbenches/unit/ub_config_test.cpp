@@ -137,6 +137,11 @@ TEST_CASE("UB path choice by weights is exact in every run of the sum of the wei
         CHECK(taken == std::map<std::uint32_t, int>{{0, 4}, {1, 1}, {2, 2}});
     }
     CHECK(cache.fetches() == 1);
+    CHECK(cache.round_of(cache.set_for(1), k_never_ps) == 7);
+    // A short message must not wait for the slowest of its ways.
+    cache.set_for(1).most_extra_ps = 1000;
+    CHECK(cache.round_of(cache.set_for(1), 999) == 0);
+    CHECK(cache.round_of(cache.set_for(1), 1000) == 7);
 }
 
 TEST_CASE("UB path sets: kinds and faults and flows and queues")
@@ -171,9 +176,11 @@ TEST_CASE("UB path sets: kinds and faults and flows and queues")
             CHECK(flows.choose(flows.set_for(1), flow, 0, false, 0, no_backlog) == path);
     }
     CHECK(used == std::map<std::uint32_t, int>{{0, 4}, {1, 1}, {2, 2}});
+    CHECK(flows.round_of(flows.set_for(1), k_never_ps) == 0);
     c.spreading = ub_spreading::packet;
     c.choice = ub_choice::adaptive;
     ub_path_cache adaptive(plan, routing, turns, c, 0);
     const std::uint32_t waiting[] = {5, 3, 3};
     CHECK(adaptive.choose(adaptive.set_for(1), 0, 0, false, 0, [&](std::uint32_t port) { return waiting[port]; }) == 1);
+    CHECK(adaptive.round_of(adaptive.set_for(1), k_never_ps) == 0);
 }
