@@ -31,6 +31,8 @@ constexpr std::uint64_t k_trains_of_a_chunk = 8, k_trains_of_a_forwarded_chunk =
 /// lost, and trains of 16 packets and more were 2 to 8 % off; two_d on 3x5 chips, with steps of 1,365 packets, 2.1 %;
 /// hierarchical on two NPUs, of 2,048, 3.7 %.
 constexpr std::uint64_t k_short_step_packets = 3072;
+/// Rings of row_pair and ring_1d that own their links meet nobody, and no other ring crosses them.
+constexpr std::uint64_t k_short_step_of_own_rings = 1024;
 /// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where
 /// streams meet: a ring of SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at
 /// 2.7, 0.01 % at 3. Streams with links of their own wait for memory in the same order always: 0.4 % at 2.25.
@@ -194,6 +196,13 @@ std::uint64_t trains_of_a_step(const train_choice& choice, const collective_case
     return owns_links(choice.ground, c) ? std::min(k_trains_of_an_own_step, choice.trains_a_step) : choice.trains_a_step;
 }
 
+std::uint64_t short_step(const train_choice& choice, const collective_case& c)
+{
+    const bool rings = c.algo == abi::algorithm::ring_1d || c.algo == abi::algorithm::row_pair ||
+                       c.algo == abi::algorithm::row_pair_forward;
+    return rings && owns_links(choice.ground, c) ? k_short_step_of_own_rings : k_short_step_packets;
+}
+
 std::uint64_t trains_of_a_chunk(const collective_case& c)
 {
     return c.algo == abi::algorithm::mesh_tree ? k_trains_of_a_forwarded_chunk : k_trains_of_a_chunk;
@@ -297,8 +306,8 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
                        ? "packets that are spread meet those of other ranks"
                        : "many send to one at once"};
     const double step = step_packets(choice, c);
-    if (step < k_short_step_packets)
-        return {1, fmt::format("steps of fewer than {} packets", k_short_step_packets)};
+    if (const std::uint64_t least = short_step(choice, c); step < static_cast<double>(least))
+        return {1, fmt::format("steps of fewer than {} packets", least)};
     std::uint64_t most = choice.packets;
     std::string reason = choice.reason;
     const auto lower = [&](std::uint64_t to, const char* why) {

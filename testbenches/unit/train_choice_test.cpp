@@ -83,6 +83,17 @@ TEST_CASE("a step is 256 trains at least and single packets below 3072 packets",
     CHECK(train_of(mesh(3, 5), all_reduce(abi::algorithm::two_d, 6ull * 1365 * 1024)) == 1);
 }
 
+TEST_CASE("rings that own their links go in trains from steps of 1024 packets on", "[trains][fast]")
+{
+    const auto steps = [](std::uint32_t parts, std::uint64_t packets) { return parts * packets * 1024; };
+    CHECK(train_of(mesh(4, 4), all_reduce(abi::algorithm::ring_1d, steps(15, 1023))) == 1);
+    CHECK(train_of(mesh(4, 4), all_reduce(abi::algorithm::ring_1d, steps(15, 1024))) == 10); // of 96 a step
+    CHECK(train_of(mesh(4, 4), all_reduce(abi::algorithm::row_pair, steps(10, 1024))) == 10);
+    CHECK(train_of(mesh(4, 4), all_reduce(abi::algorithm::two_d, steps(6, 2048))) == 1);
+    // A line carries both directions of a ring on the same links.
+    CHECK(train_of(mesh(1, 16), all_reduce(abi::algorithm::ring_1d, steps(15, 2048))) == 1);
+}
+
 TEST_CASE("where trains are spread steps of fewer than 3072 packets go in single packets", "[trains][fast]")
 {
     const train_choice c = rack(7);
