@@ -4,6 +4,7 @@
 #include "platforms/cli/bench_cases.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
+#include "platforms/cli/counted_runs.h"
 #include "platforms/report/output_file.h"
 #include "platforms/report/replaced_files.h"
 #include "platforms/report/run_report.h"
@@ -45,7 +46,6 @@ validation_settings settings(const validate_options& options)
     validation_settings how;
     how.config_dir = options.configs;
     how.sensitivities = !options.quick;
-    how.isolated = in_child;
     how.on_row = [](const validation_row& row) {
         fmt::print("{}\n", line_of(row));
         std::fflush(stdout);
@@ -152,6 +152,8 @@ int validate(validate_options options)
     validation_report finished;
     finished.name = options.target;
     validation_settings how = settings(options);
+    counted_runs runs(in_child, std::chrono::minutes(1), [](const std::string& text) { print_to_stderr("weft: {}\n", text); });
+    how.isolated = [&runs](const std::function<run_figures()>& simulation) { return runs.run(simulation); };
     how.on_row = [&finished, told = how.on_row](const validation_row& row) {
         told(row);
         finished.rows.push_back(row);
