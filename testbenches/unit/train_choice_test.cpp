@@ -90,6 +90,9 @@ TEST_CASE("rings that own their links go in trains from steps of 1024 packets on
     CHECK(train_of(mesh(4, 4), all_reduce(abi::algorithm::ring_1d, steps(15, 1024))) == 10); // of 96 a step
     CHECK(train_of(mesh(4, 4), all_reduce(abi::algorithm::row_pair, steps(10, 1024))) == 10);
     CHECK(train_of(mesh(4, 4), all_reduce(abi::algorithm::two_d, steps(6, 2048))) == 1);
+    // 2x7 chips were 2.6 % off.
+    CHECK(train_of(mesh(2, 7), all_reduce(abi::algorithm::row_pair, steps(14, 3071))) == 1);
+    CHECK(train_of(mesh(2, 7), all_reduce(abi::algorithm::row_pair, steps(14, 3072))) == 32);
     // A line carries both directions of a ring on the same links.
     CHECK(train_of(mesh(1, 16), all_reduce(abi::algorithm::ring_1d, steps(15, 2048))) == 1);
 }
