@@ -133,9 +133,9 @@ void ub_endpoint::launch_spread(std::uint32_t die, packet_ptr p, ub_path_cache::
     }
 }
 
-/// Rounds between the first one, which `shares_` has, and the last one. They are like the first: a port that has less to
-/// send than its packets are apart is where the last round leaves it, any other one is later by what it gets. Returns
-/// how many packets they are.
+/// Adds rounds between the first one, which `shares_` has, and the last one; all are alike. A port that is through with
+/// a packet before the next one comes is where the last round leaves it. Any other one is later by what it gets.
+/// Returns how many packets they are.
 std::uint32_t ub_endpoint::pass_rounds(const ub_path_cache::path_set& set, std::uint32_t rounds, std::uint32_t wire_bytes)
 {
     std::uint32_t passed = 0;

@@ -130,8 +130,8 @@ public:
             set.waits_until_ps = std::max<std::uint64_t>(set.waits_until_ps, at_ps + waiting(set.paths[best].port));
         return best;
     }
-    /// After so many packets of a long message, all of which wait for their turn at the same time, paths are chosen in
-    /// the same order again. 0: choices go by queues or flows, or by tables inside switches.
+    /// After so many packets, paths are chosen in the same order again, if the message takes longer than ways differ.
+    /// 0: it does not, or choices go by queues or flows, or by tables inside switches.
     std::uint32_t round_of(const path_set& set, std::uint64_t message_ps) const
     {
         const bool by_turns = spreading_ == ub_spreading::packet && choice_ == ub_choice::weighted;
