@@ -164,10 +164,9 @@ train_choice tpu_v3_config::trains() const
     ground.detours = !faults.regions.empty() || !faults.links_down.empty();
     // On a whole mesh without wraps every stream of a ring has a local port and links of its own.
     ground.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && !ground.detours;
-    ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm");
     // Streams of all local ports read at once. Where the read-ahead does not cover their latency, single packets wait
     // for each other and trains less: ring_1d on 2x5 chips with packets of 128 B was 1.3 to 3.5 % off.
-    ground.hops.front().round_trip_ps += (ici.local_ports - 1) * chip.hbm.latency.value();
+    ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm", ici.local_ports);
     const std::string local_buffer =
         fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer_in_use()), ici.voq ? " for four links" : "");
     // The DMA engine takes credits of the local buffer when it reads; they must last, at the rate of a link, until they

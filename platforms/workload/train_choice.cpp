@@ -228,7 +228,8 @@ train_hop longest_on_a_wire(std::uint64_t packet_ps, std::uint64_t wire_bytes)
 }
 
 std::vector<train_hop> dma_hops(const dma_config& dma, const hbm_config& memory, const packet_format& format, std::uint64_t packet_ps,
-                                bandwidth links, std::uint32_t paths, const std::string& chip_key, const std::string& memory_key)
+                                bandwidth links, std::uint32_t paths, const std::string& chip_key, const std::string& memory_key,
+                                std::uint32_t readers)
 {
     // Trains that are read at once wait for each other: a packet's time at the memory when all links are busy.
     const auto loaded_ps = static_cast<std::uint64_t>(3.0 * static_cast<double>(packet_ps) * static_cast<double>(links.value()) /
@@ -238,7 +239,7 @@ std::vector<train_hop> dma_hops(const dma_config& dma, const hbm_config& memory,
     const std::uint64_t drained_ps = std::max(packet_ps, loaded_ps);
     const std::uint32_t reads = paths > 1 ? 4 : 2; // trains read while others are sent
     return {{fmt::format("{}.dma.read_ahead = {} over {}.latency = {}", chip_key, dma.read_ahead, memory_key, to_string(memory.latency)),
-             dma.read_ahead, packet_ps, drained_ps, reads, reads, 1, memory.latency.value() + packet_ps},
+             dma.read_ahead, packet_ps, drained_ps, reads, reads, 1, readers * memory.latency.value() + packet_ps},
             {fmt::format("{}.dma.receive_buffer = {}", chip_key, to_string(dma.receive_buffer)), receives, packet_ps, drained_ps, 4, 4, 1,
              2 * packet_ps}};
 }

@@ -82,9 +82,10 @@ bool train_streams(const train_hop& hop, std::uint32_t packets);
 
 /// Buffers of a DMA engine between its memory and a port on which a packet takes `packet_ps`. `chip_key` and
 /// `memory_key` name them as in the file ("chip", "chip.hbm"); `links` is the sum of the links of a chip in one
-/// direction.
+/// direction. `readers` streams share the read-ahead, each with the latency of the memory.
 std::vector<train_hop> dma_hops(const dma_config& dma, const hbm_config& memory, const packet_format& format, std::uint64_t packet_ps,
-                                bandwidth links, std::uint32_t paths, const std::string& chip_key, const std::string& memory_key);
+                                bandwidth links, std::uint32_t paths, const std::string& chip_key, const std::string& memory_key,
+                                std::uint32_t readers = 1);
 
 /// Trains are for machines whose memory does not set the pace: `memory` serves what `links`, the sum of the links of a
 /// chip in one direction, can ask of it, or nearly. They read what is sent, and read and write what is added to. Else a

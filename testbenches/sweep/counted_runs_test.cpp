@@ -4,6 +4,7 @@
 
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <stdexcept>
 #include <vector>
 
@@ -11,43 +12,60 @@ using namespace weft;
 using namespace weft::cli;
 
 namespace {
-/// Lines that are told while `work` goes on, which has the object that counts.
-template <class Work> std::vector<std::string> told_while(Work&& work)
-{
-    std::vector<std::string> lines;
+/// What is told, and a wait for a line of it.
+class told_lines {
+public:
+    void add(const std::string& text)
     {
-        const isolated_run here = [](const std::function<run_figures()>& simulation) { return simulation(); };
-        counted_runs runs(here, std::chrono::milliseconds(5), [&](const std::string& text) { lines.push_back(text); });
-        work(runs);
+        const std::lock_guard<std::mutex> lock(guard_);
+        lines_.push_back(text);
+        more_.notify_all();
     }
-    return lines;
-}
-const auto slow = [] {
-    std::this_thread::sleep_for(std::chrono::milliseconds(60));
-    return run_figures{{"time", 1.5}};
+    /// False: not within half a minute.
+    bool wait_for(const std::string& text)
+    {
+        std::unique_lock<std::mutex> lock(guard_);
+        return more_.wait_for(lock, std::chrono::seconds(30),
+                              [&] { return std::find(lines_.begin(), lines_.end(), text) != lines_.end(); });
+    }
+
+private:
+    std::mutex guard_;
+    std::condition_variable more_;
+    std::vector<std::string> lines_;
+};
+
+struct counted_bench {
+    told_lines told;
+    counted_runs runs{[](const std::function<run_figures()>& simulation) { return simulation(); }, std::chrono::milliseconds(5),
+                      [this](const std::string& text) { told.add(text); }};
 };
 } // namespace
 
 TEST_CASE("who waits for simulations is told how many are finished", "[fast]")
 {
-    const std::vector<std::string> lines = told_while([](counted_runs& runs) {
-        CHECK(runs.run(slow).at("time") == 1.5);
-        std::thread other([&] { runs.run(slow); });
-        runs.run(slow);
-        other.join();
-        slow();
+    counted_bench b;
+    bool one = false, two = false;
+    const run_figures figures = b.runs.run([&] {
+        one = b.told.wait_for("0 simulations finished, 1 under way, 0 minutes");
+        return run_figures{{"time", 1.5}};
     });
-    REQUIRE(!lines.empty());
-    CHECK(lines.front() == "0 simulations finished, 1 under way, 0 minutes");
-    CHECK(lines.back() == "3 simulations finished, 0 under way, 0 minutes");
+    CHECK(figures.at("time") == 1.5);
+    CHECK(one);
+    const auto with_another = [&] {
+        const bool seen = b.told.wait_for("1 simulation finished, 2 under way, 0 minutes");
+        return run_figures{{"seen", seen ? 1 : 0}};
+    };
+    std::thread other([&] { two = b.runs.run(with_another).at("seen") == 1; });
+    CHECK(b.runs.run(with_another).at("seen") == 1);
+    other.join();
+    CHECK(two);
+    CHECK(b.told.wait_for("3 simulations finished, 0 under way, 0 minutes"));
 }
 
 TEST_CASE("a simulation that fails is not under way any more", "[fast]")
 {
-    const std::vector<std::string> lines = told_while([](counted_runs& runs) {
-        CHECK_THROWS_AS(runs.run([]() -> run_figures { throw std::runtime_error("no"); }), std::runtime_error);
-        slow();
-    });
-    REQUIRE(!lines.empty());
-    CHECK(lines.back() == "1 simulation finished, 0 under way, 0 minutes");
+    counted_bench b;
+    CHECK_THROWS_AS(b.runs.run([]() -> run_figures { throw std::runtime_error("no"); }), std::runtime_error);
+    CHECK(b.told.wait_for("1 simulation finished, 0 under way, 0 minutes"));
 }
