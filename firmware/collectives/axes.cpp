@@ -38,4 +38,21 @@ std::uint32_t axis_places::of_lane(std::uint32_t lane, std::uint32_t i) const
     return i >= fast ? i : lane + i < fast ? lane + i : lane + i - fast;
 }
 
+std::uint32_t axes_of_lane(const axis_places& places, std::uint32_t lane, std::uint32_t* axes)
+{
+    for (std::uint32_t i = 0; i < places.count; ++i)
+        axes[i] = places.axis[places.of_lane(lane, i)];
+    return places.count;
+}
+
+void outermost_first(std::uint32_t* axes, std::uint32_t levels)
+{
+    for (std::uint32_t i = 1; i < levels; ++i) // few, so sorted by insertion
+        for (std::uint32_t k = i; k > 0 && axes[k] > axes[k - 1]; --k) {
+            const std::uint32_t axis = axes[k];
+            axes[k] = axes[k - 1];
+            axes[k - 1] = axis;
+        }
+}
+
 } // namespace weft::firmware

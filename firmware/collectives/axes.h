@@ -115,4 +115,8 @@ struct axis_places {
 };
 axis_places axis_places_of(const abi::platform_table& table);
 
+/// The dimensions of a lane, in its order; returns how many.
+std::uint32_t axes_of_lane(const axis_places& places, std::uint32_t lane, std::uint32_t* axes);
+void outermost_first(std::uint32_t* axes, std::uint32_t levels);
+
 } // namespace weft::firmware

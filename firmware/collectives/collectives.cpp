@@ -53,7 +53,7 @@ bool run_by_engine(const task& w)
         return true;
     ring_map rings(w.context.table);
     schedule s;
-    w.result.status = planner(rings, w.context.tree, w.command, s).plan();
+    w.result.status = plan(rings, w.context.tree, w.command, s);
     if (!w.result.status.ok())
         return false;
     engine(w.hal, w.dma, w.context, w.command, rings, s).run(w.result);

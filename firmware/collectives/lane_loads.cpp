@@ -16,6 +16,16 @@ std::uint32_t lane_shares::before(std::uint32_t lane) const
     return sum;
 }
 
+lane_cut lane_shares::cut(std::uint32_t lane, std::uint32_t parts, std::uint32_t part) const
+{
+    lane_cut cut;
+    cut.first = before(lane);
+    cut.share = of[lane];
+    cut.parts = parts;
+    cut.part = part;
+    return cut;
+}
+
 lane_shares even_shares(std::uint32_t lanes)
 {
     lane_shares s{lanes, {}};

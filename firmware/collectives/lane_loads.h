@@ -15,6 +15,8 @@ struct lane_shares {
     std::uint32_t of[abi::k_max_dims];
 
     std::uint32_t before(std::uint32_t lane) const;
+    /// Part `part` of `parts` of what a lane has.
+    lane_cut cut(std::uint32_t lane, std::uint32_t parts, std::uint32_t part) const;
 };
 lane_shares even_shares(std::uint32_t lanes);
 

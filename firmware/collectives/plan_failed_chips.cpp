@@ -3,7 +3,8 @@
 //
 // Plans of row_pair and row_pair_forward on a mesh with failed chips; failed_chips.h explains them.
 #include "firmware/collectives/failed_chips.h"
-#include "firmware/collectives/planner.h"
+#include "firmware/collectives/planners.h"
+#include "firmware/collectives/schedule_writer.h"
 
 #include <new>
 
@@ -11,9 +12,21 @@ namespace weft::firmware {
 
 namespace {
 ring_id pair_ring(bool transposed, std::uint32_t lane) { return {ring_kind::pair, transposed, lane != 0}; }
-} // namespace
 
-void planner::plan_row_pair_around_failed_chips(bool transposed, bool forwards_columns)
+class failed_chip_planner : public schedule_writer {
+public:
+    using schedule_writer::schedule_writer;
+
+    void plan_row_pair(bool transposed, bool forwards_columns);
+
+private:
+    void plan_whole_pair(std::uint32_t lane, place here, bool transposed, bool forwards_columns);
+    std::uint32_t adopt_columns(std::uint32_t lane, place here, bool transposed, std::uint32_t* from);
+    void plan_tile(std::uint32_t lane, place here, bool transposed);
+    void find_donors(place here, bool transposed);
+};
+
+void failed_chip_planner::plan_row_pair(bool transposed, bool forwards_columns)
 {
     const mesh o = oriented(mesh_, transposed);
     const place here = oriented(place_of(mesh_, table_.rank), transposed);
@@ -42,7 +55,7 @@ void planner::plan_row_pair_around_failed_chips(bool transposed, bool forwards_c
     out_.steps = 2 * (k_tile_chips - 1 + 1 + 2 * o.cols - 1 + whole_pairs(o) - 1 + (forwards_columns ? 1 : 0));
 }
 
-void planner::plan_whole_pair(std::uint32_t lane, place here, bool transposed, bool forwards_columns)
+void failed_chip_planner::plan_whole_pair(std::uint32_t lane, place here, bool transposed, bool forwards_columns)
 {
     const ring_id first = pair_ring(transposed, lane);
     const ring_id second{ring_kind::alternate, transposed, lane != 0};
@@ -97,7 +110,7 @@ void planner::plan_whole_pair(std::uint32_t lane, place here, bool transposed, b
 }
 
 // How many columns this chip's column serves, and the chips of this row in them.
-std::uint32_t planner::adopt_columns(std::uint32_t lane, place here, bool transposed, std::uint32_t* from)
+std::uint32_t failed_chip_planner::adopt_columns(std::uint32_t lane, place here, bool transposed, std::uint32_t* from)
 {
     const mesh o = oriented(mesh_, transposed);
     lane_plan& l = out_.lanes[lane];
@@ -118,7 +131,7 @@ std::uint32_t planner::adopt_columns(std::uint32_t lane, place here, bool transp
 }
 
 // The chips beyond this pair of rows, up or down from here, that forward to this one.
-void planner::find_donors(place here, bool transposed)
+void failed_chip_planner::find_donors(place here, bool transposed)
 {
     const mesh o = oriented(mesh_, transposed);
     for (std::uint32_t away = 1; away <= k_max_donors; ++away) {
@@ -159,7 +172,7 @@ void planner::find_donors(place here, bool transposed)
     }
 }
 
-void planner::plan_tile(std::uint32_t lane, place here, bool transposed)
+void failed_chip_planner::plan_tile(std::uint32_t lane, place here, bool transposed)
 {
     const mesh o = oriented(mesh_, transposed);
     const place corner = oriented(place{here.row & ~1u, here.col & ~1u}, transposed);
@@ -209,6 +222,13 @@ void planner::plan_tile(std::uint32_t lane, place here, bool transposed)
     add_exchange(false);
     // What comes back is waited for by the last exchange, and counted here because no pass receives it.
     expect(data_semaphore(lane, data_kind::inner_reduce), rounds);
+}
+
+} // namespace
+
+void plan_row_pair_around_failed_chips(ring_map& rings, const abi::command& command, schedule& out, bool forwards_columns)
+{
+    failed_chip_planner(rings, command, out).plan_row_pair(command.transposed != 0, forwards_columns);
 }
 
 } // namespace weft::firmware

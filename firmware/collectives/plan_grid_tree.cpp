@@ -4,7 +4,8 @@
 // Plans of mesh_tree on machines of more than two dimensions that are no full mesh: one tree of least depth. From the
 // root along the outermost dimension, from all these along the next one, and so on; along a ring, or the folded ring of
 // a line, both ways from the root's coordinate. So a rank has a parent, and up to two children in each dimension.
-#include "firmware/collectives/planner.h"
+#include "firmware/collectives/planners.h"
+#include "firmware/collectives/tree_writer.h"
 
 namespace weft::firmware {
 
@@ -37,9 +38,14 @@ std::uint32_t ready_towards(std::uint32_t axis, bool upwards)
 std::uint32_t sums_from(std::uint32_t axis, bool above) { return k_sem_data + 2 * axis + (above ? 0 : 1); }
 static_assert(k_sem_data + 2 * abi::k_max_dims <= k_sem_ready, "semaphore ranges overlap");
 
-} // namespace
+class grid_tree_planner : public tree_writer {
+public:
+    using tree_writer::tree_writer;
 
-void planner::plan_grid_tree()
+    void plan_tree();
+};
+
+void grid_tree_planner::plan_tree()
 {
     grid_axis axes[abi::k_max_dims];
     std::uint32_t came_by = table_.dim_count; // the innermost in which this rank is not where the root is
@@ -92,6 +98,13 @@ void planner::plan_grid_tree()
     add_sums(0, all, parent, ready, sums_from(came_by, upwards));
     out_.channels[out_.channel_count - 1].queue = static_cast<std::uint16_t>(2 * came_by + (upwards ? 1 : 0));
     expect(ready, 1);
+}
+
+} // namespace
+
+void plan_grid_tree(ring_map& rings, const abi::command& command, schedule& out)
+{
+    grid_tree_planner(rings, command, out).plan_tree();
 }
 
 } // namespace weft::firmware

@@ -18,7 +18,7 @@ namespace weft::firmware {
 namespace {
 // Besides two groups a ring may hold what told neighbours at the beginning, and the ends of both groups.
 constexpr std::uint32_t k_other_entries = 4;
-constexpr std::uint32_t k_queues_of_trees = 4; // of planner::queue_towards()
+constexpr std::uint32_t k_queues_of_trees = 4; // of trees on rows and columns: plan_mesh_trees.cpp
 } // namespace
 
 bool engine::contributes(const channel& from, const channel& to) const

@@ -168,7 +168,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
     firmware::ring_map rings(rank.table);
     firmware::block_tree tree;
     const auto s = std::make_unique<firmware::schedule>();
-    if (const abi::status status = firmware::planner(rings, tree, command, *s).plan(); !status.ok())
+    if (const abi::status status = firmware::plan(rings, tree, command, *s); !status.ok())
         throw user_error(fmt::format("{} by {}: {}.", name_of(c.op), name_of(c.algo), status.where));
     rank.steps = s->steps;
     rank.ahead_bytes = s->posted_ahead ? s->chunk_elements * abi::element_bytes(c.type) : 0;
