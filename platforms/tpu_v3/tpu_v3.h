@@ -178,6 +178,8 @@ struct tpu_v3_config {
     std::uint64_t control_cores() const { return ranks(); }
 
 private:
+    /// Whether any packet may take a VL beyond the first one.
+    static bool uses_second_lane(const tpu_v3_config& config);
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
     workload_ground ground() const;

@@ -78,7 +78,16 @@ std::vector<key_rule<tpu_v3_config>> tpu_v3_config::key_rules()
         {"chip.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
     rules.push_back({"ici.cable_propagation", "for meshes of more than one board of 2x2 chips, and for wrap links",
                      [](const config& c) { return c.mesh.rows > 2 || c.mesh.cols > 2; }});
+    rules.push_back({"ici.virtual_lanes", "with mesh.wrap, for detours around faults that routing knows of, and with routing: FILE",
+                     &tpu_v3_config::uses_second_lane});
     return rules;
+}
+
+bool tpu_v3_config::uses_second_lane(const tpu_v3_config& c)
+{
+    const auto& down = c.faults.links_down;
+    return c.mesh.wraps_rows() || c.mesh.wraps_cols() || !c.run.routing.empty() || !c.faults.regions.empty() ||
+           std::any_of(down.begin(), down.end(), [](const link_fault_config& f) { return f.known_to_routing(); });
 }
 
 abi::platform_table tpu_v3_config::rank_table(std::uint32_t rank) const
@@ -221,6 +230,9 @@ std::vector<config_problem> tpu_v3_config::validate() const
              fmt::format(
                  "is {}, but wrap links need 2: with one VL the packets of a ring can block each other in a circle.",
                  ici.virtual_lanes)});
+    if (ici.virtual_lanes > 2 && run.routing.empty() && uses_second_lane(*this))
+        p.push_back({severity::warning, "ici.virtual_lanes",
+                     fmt::format("is {}, but datelines and detours use two, and only tables of routing: FILE use more: as 2.", ici.virtual_lanes)});
     if (no_errors(chip.core.validate()))
         check_stacks(chip, ranks(), "chips", "chip", p);
     return p;

@@ -22,7 +22,7 @@ public:
                                "mesh: {rows: 2, cols: 2}\n"
                                "ici:\n"
                                "  link_rate: 80 GB/s\n"
-                               "  virtual_lanes: 2\n"
+                               "  local_ports: 2\n"
                                "workload:\n"
                                "  - {op: all_reduce, sizes: [4 kB]}\n"
                                "  - {op: all_gather, sizes: [4 kB]}\n");
@@ -68,14 +68,14 @@ TEST_CASE("a variant lies over its parts and these over the file that it extends
     CHECK(has(line_of(all, "cols"), "set by variant.yaml:4"));
     CHECK(has(line_of(all, "link_rate"), "link_rate: 40 GB/s "));
     CHECK(has(line_of(all, "link_rate"), "set by base/parts/slow.yaml:2"));
-    CHECK(has(line_of(all, "virtual_lanes"), "set by base/pod.yaml:6"));
+    CHECK(has(line_of(all, "local_ports"), "set by base/pod.yaml:6"));
     CHECK(has(all, "set by base/parts/memory.yaml:2"));
     CHECK(has(all, "op: broadcast")); // a list replaces the list as a whole
     CHECK_FALSE(has(all, "op: all_gather"));
     CHECK_FALSE(has(all, "extends"));
     // The same in one file.
     sh.write("flat.yaml", "platform: tpu_v3\nname: variant\nmesh: {rows: 2, cols: 3}\n"
-                          "ici: {link_rate: 40 GB/s, virtual_lanes: 2, cable_propagation: 90 ns}\n"
+                          "ici: {link_rate: 40 GB/s, local_ports: 2, cable_propagation: 90 ns}\n"
                           "chip: {hbm: {rate: 450 GB/s}}\nworkload: [{op: broadcast, sizes: [8 kB]}]\n");
     CHECK(without_places(all) == without_places(sh.resolved("flat.yaml")));
     const auto digest = [&](const std::string& file) { return sh.run("$weft run " + file + " | grep Digest").out; };
@@ -168,12 +168,12 @@ TEST_CASE("names that lead nowhere or in circles or to files that contradict eac
 TEST_CASE("null takes a key of a file below away")
 {
     const layered_files sh;
-    const auto defaults = sh.resolved("base/pod.yaml --set ici.virtual_lanes=2");
+    const auto defaults = sh.resolved("base/pod.yaml --set ici.local_ports=2");
     for (const std::string null : {"null", "~"}) {
         sh.write("less.yaml",
-                 "extends: base/pod.yaml\nici: {virtual_lanes: " + null + "}\nmesh:\n  rows: " + null + "\n");
+                 "extends: base/pod.yaml\nici: {local_ports: " + null + "}\nmesh:\n  rows: " + null + "\n");
         const std::string all = sh.resolved("less.yaml");
-        CHECK(has(line_of(all, "virtual_lanes"), "default, source: "));
+        CHECK(has(line_of(all, "local_ports"), "default, source: "));
         CHECK(has(line_of(all, "rows"), "; default"));
         CHECK_FALSE(has(all, "set by less.yaml"));
     }

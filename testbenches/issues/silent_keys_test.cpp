@@ -39,6 +39,9 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
         std::string only;
     };
     const entry cases[] = {
+        {k_tpu + k_ring + "ici: {virtual_lanes: 1}\n", "ici.virtual_lanes", "with mesh.wrap, for detours"},
+        {k_tpu + k_ring + "ici: {virtual_lanes: 3}\nfaults: {links_down: [{row: 0, col: 0, direction: +X, announced: false}]}\n",
+         "ici.virtual_lanes", "around faults that routing knows of"},
         {k_ub + k_ring + "ub: {rtp_timeout: 1 ms}\n", "ub.rtp_timeout", "with transport: rtp"},
         {k_ub + k_ring + "ub: {die_crossing: 60 ns}\n", "ub.die_crossing", "where NPUs have links on both IO dies"},
         {"platform: ub_mesh\nmesh: {boards: 2, npus: 4}\nub: {transport: rtp}\n" + k_ring +
@@ -82,7 +85,15 @@ TEST_CASE("a key that nothing uses is a warning with file and line and column")
     // Keys that never did anything are gone.
     CHECK_THAT(message_of(k_tpu + k_ring + "chip: {core: {log_line: 5 cycles}}\n"),
                Contains("chip.core.log_line: unknown key"));
+    // Where two virtual lanes are used, more are not.
+    const std::string wrapped = "platform: tpu_v3\nmesh: {rows: 3, cols: 3, wrap: both}\n" + k_ring;
+    CHECK(message_of(wrapped + "ici: {virtual_lanes: 2}\n").empty());
+    CHECK_THAT(message_of(wrapped + "ici: {virtual_lanes: 3}\n"),
+               Contains("a.yaml:4:22: warning: ici.virtual_lanes: is 3, but datelines and detours use two"));
     // The same keys where they are used.
+    const std::string broken = k_tpu + k_ring + "faults: {links_down: [{row: 0, col: 0, direction: +X}]}\n";
+    for (const char* lanes : {"ici: {virtual_lanes: 1}\n", "ici: {virtual_lanes: 2}\n"})
+        CHECK(message_of(broken + lanes).find("virtual_lanes: is set") == std::string::npos);
     CHECK(message_of(k_ub + k_ring + "ub: {transport: rtp, rtp_window: 8, rtp_timeout: 100 us}\n").empty());
     CHECK(message_of("platform: ub_mesh\nmesh: {boards: 2, npus: 4, backplane: false}\nub: {die_crossing: 60 ns}\n" +
                      k_ring)
