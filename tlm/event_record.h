@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Event records: what happened to packets, at exactly two points per component: accepted and emitted. A component has a
-// sink pointer that is null unless somebody looks; then a record costs one call. Everything else is derived from these.
+// sink pointer that is null unless somebody looks; then a record costs one call. Control of a link, which is no packet, is
+// recorded where it is sent. Everything else is derived from these.
 #pragma once
 
 #include "tlm/packet.h"
@@ -13,6 +14,8 @@ enum class record_kind : std::uint8_t {
     message_emitted,  ///< a DMA starts a packet on its wire; `span_ps` is its serialisation
     link_emitted,     ///< a router starts a packet on link `where`; `span_ps` is its serialisation
     message_accepted, ///< a DMA has a packet whole; `span_ps` is what its memory takes
+    control_emitted,  ///< credits and acknowledgements start on link `where`; `payload_bytes` are all of its bytes
+    request_emitted,  ///< a request to send again, likewise
 };
 
 struct event_record {

@@ -6,8 +6,26 @@
 
 namespace weft {
 
+/// Of no rank: it is for packets of many.
+void packet_trace::record_control(const event_record& r)
+{
+    trace_slice& s = slice_;
+    s.track = tracks_.at(r.where);
+    s.start_ps = r.time_ps;
+    s.span_ps = r.span_ps;
+    s.name = r.kind == record_kind::control_emitted ? "credits and acknowledgements" : "request to send again";
+    char text[k_most_digits + 64];
+    char* const end = put_number(put_text(text, "\"bytes\":"), r.payload_bytes);
+    s.arguments.assign(text, end);
+    s.from = s.to = trace_slice::k_nobody;
+    s.flow = flow_step::none;
+    out_.slice(s);
+}
+
 void packet_trace::record(const event_record& r)
 {
+    if (r.kind == record_kind::control_emitted || r.kind == record_kind::request_emitted)
+        return record_control(r);
     const bool received = r.kind == record_kind::message_accepted;
     const bool on_link = r.kind == record_kind::link_emitted;
     trace_slice& s = slice_;

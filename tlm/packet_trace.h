@@ -20,6 +20,8 @@ public:
     void record(const event_record& r) override;
 
 private:
+    void record_control(const event_record& r);
+
     trace_sink& out_;
     std::vector<std::uint32_t> tracks_;
     trace_slice slice_; ///< of the last record: its texts keep their memory

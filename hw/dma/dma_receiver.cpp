@@ -49,13 +49,13 @@ void dma_receiver::write(packet_ptr p, bool from_fabric)
     if (p->payload != nullptr)
         write_payload(*p);
     bytes_received.add(p->payload_bytes);
-    if (shared_.sink != nullptr)
+    if (shared_.sink != nullptr) {
         shared_.sink->record(make_record(record_kind::message_accepted, now, done - now, shared_.rank, *p));
-    step_sink* const steps = steps_of(shared_.sink);
-    if (steps != nullptr)
-        steps->accepted({step_packet::of(*p), now, done});
+        if (step_sink* const steps = steps_of(shared_.sink))
+            steps->accepted({step_packet::of(*p), now, done});
+    }
     const auto completes = [&](std::uint64_t at_ps) {
-        if (steps != nullptr)
+        if (step_sink* const steps = steps_of(shared_.sink))
             steps->completes(at_ps, p->semaphore);
         complete(p->semaphore, at_ps);
     };

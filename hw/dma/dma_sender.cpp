@@ -55,10 +55,8 @@ void dma_sender::send(std::uint32_t p)
 
     bytes_sent.add(head.payload_bytes);
     std::uint64_t end = now;
-    if (step_sink* const steps = steps_of(shared_.sink)) {
-        const auto serialisation = static_cast<std::uint32_t>(local ? 0 : port_rate_.time_ps(packet->wire_bytes));
-        steps->sent({step_packet::of(*packet), now, head.ready_ps, port.wire_busy_until_ps, head.transfer, serialisation, p});
-    }
+    if (shared_.sink != nullptr)
+        record_sent(p, *packet, head, q);
     if (local) {
         receiver_.take_local(std::move(packet));
     } else {
@@ -68,14 +66,24 @@ void dma_sender::send(std::uint32_t p)
         port.wire_time_ps += serialisation;
         packet->serialisation_ps = static_cast<std::uint32_t>(serialisation);
         port.credits.take(packet->cells);
-        if (shared_.sink != nullptr)
-            shared_.sink->record(make_record(record_kind::message_emitted, now, serialisation, shared_.rank, *packet, q));
         port.to_fabric->send(std::move(packet), 0);
     }
     if (to.last_of_transfer)
         rings_.sent(q, end, ring_entries);
     if (!port.staged.empty())
         plan(p);
+}
+
+/// `sent` of queue `q` starts on port `p` now.
+void dma_sender::record_sent(std::uint32_t p, const packet& sent, const staged_packet& staged, std::uint32_t q) const
+{
+    const std::uint64_t now = shared_.time.now_ps();
+    const std::uint64_t serialisation = staged.local != 0 ? 0 : port_rate_.time_ps(sent.wire_bytes);
+    if (step_sink* const steps = steps_of(shared_.sink))
+        steps->sent({step_packet::of(sent), now, staged.ready_ps, ports_[p].wire_busy_until_ps, staged.transfer,
+                     static_cast<std::uint32_t>(serialisation), p});
+    if (staged.local == 0)
+        shared_.sink->record(make_record(record_kind::message_emitted, now, serialisation, shared_.rank, sent, q));
 }
 
 packet_ptr dma_sender::make_packet(const staged_packet& staged, const packet_target& to, const train_sizes::sizes& size) const

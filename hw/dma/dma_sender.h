@@ -47,6 +47,7 @@ public:
     std::uint64_t wire_time_ps(std::uint64_t now_ps) const;
 
 private:
+    void record_sent(std::uint32_t p, const packet& sent, const staged_packet& staged, std::uint32_t q) const;
     packet_ptr make_packet(const staged_packet& staged, const packet_target& to, const train_sizes::sizes& size) const;
 
     dma_shared& shared_;

@@ -55,6 +55,7 @@ void fabric_engine::finish_build()
         control_.set_params(*config_.control);
         control_.set_reverses(reverses);
     }
+    look_at_links();
 }
 
 } // namespace weft

@@ -1,7 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/fabric/fabric_hints.h"
-#include "tlm/step_sink.h"
 
 #include <algorithm>
 
@@ -326,7 +325,7 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
     // Occupy the output.
     out.busy_until_ps = end;
     if (control_.on()) {
-        if (const std::uint64_t control = control_.follow(out_id, now_ps_, p.wire_bytes, p.packet_count); control != 0)
+        if (const std::uint64_t control = control_.follow(out_id, now_ps_, end, p.wire_bytes, p.packet_count); control != 0)
             out.busy_until_ps += out.rate.time_ps(control);
         control_.set_busy(out_id, out.busy_until_ps);
     }
@@ -344,30 +343,12 @@ void fabric_engine::transmit(std::uint32_t qi, packet& p)
         ensure_wake(out_id, out.busy_until_ps);
     }
 
-    if (sink_ != nullptr) {
-        sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation, out_id, p));
-        if (step_sink* const steps = steps_of(sink_)) {
-            const std::uint64_t head = p.tail_ps - std::min<std::uint64_t>(p.tail_ps, p.serialisation_ps);
-            // A packet must not run dry on its way out.
-            const std::uint64_t dry = config_.cut_through ? serialisation : 0;
-            const auto in_latency = static_cast<std::uint32_t>(links_[p.link].latency_ps);
-            steps->crosses({step_packet::of(p), now_ps_, head, std::max(head, p.tail_ps - std::min(p.tail_ps, dry)),
-                            static_cast<std::uint32_t>(serialisation), p.serialisation_ps,
-                            static_cast<std::uint32_t>(out.latency_ps),
-                            static_cast<std::uint32_t>(out.to_edge ? 0 : config_.pipeline.value()), in_latency, out_id,
-                            p.link, p.vl});
-        }
-    }
-
     // Fly.
-    p.link = out_id;
-    p.vl = p.out_vl;
-    p.serialisation_ps = static_cast<std::uint32_t>(serialisation);
     std::uint64_t head = now_ps_ + out.latency_ps;
-    if (out.special != 0 && !cross_special(out_id, p, head))
+    if (out.special == 0)
+        put_on_wire(p, serialisation);
+    else if (!cross_special(out_id, p, serialisation, head))
         return;
-    if (tap_ != nullptr) // of a train that was cut, the part that goes on; retries are in its serialisation
-        tell_tap(out_id, p, head - out.latency_ps + p.serialisation_ps, false);
     if (out.to_edge) {
         --inside_;
         out.edge->deliver(packet_ptr(&p), head - now_ps_);

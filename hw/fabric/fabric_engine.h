@@ -55,6 +55,7 @@ class fabric_engine final : public fabric_layout,
                             public component,
                             public tapped_wires,
                             private event_hints,
+                            private control_listener_if,
                             private timeline_client {
 public:
     fabric_engine(timeline& time, packet_pool& pool, const routing_policy& policy, const fabric_config& config);
@@ -86,7 +87,7 @@ public:
     void degrade_link_at(std::uint32_t link, std::uint64_t at_ps, bandwidth rate);
     void set_link_listener(link_listener_if* listener) { listener_ = listener; }
     void set_fault_hook(std::uint32_t link, link_fault_if* hook);
-    void set_event_sink(event_sink* sink) { sink_ = sink; } ///< nullptr: no records
+    void set_event_sink(event_sink* sink); ///< nullptr: no records
     /// Credits are back, nothing is going to wake. Packets may stand before a link that is down: that is history.
     bool settled(std::uint64_t now_ps) override;
     /// Arbitration, sequences and bit errors begin anew. Failures and rates of links stay.
@@ -175,7 +176,18 @@ private:
     void free_cells(const packet& p, std::uint64_t at_ps);
     void return_credit(std::uint32_t link, std::uint32_t vl, std::uint32_t cells, std::uint64_t at_ps);
     bool down(std::uint32_t link) { return (links_[link].special & k_fails) != 0 ? conditions_.blocks(link, now_ps_) : !links_[link].up; }
-    bool cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps);
+    /// `p` leaves its buffer for its output, which it takes `serialisation_ps` to cross.
+    static void put_on_wire(packet& p, std::uint64_t serialisation_ps)
+    {
+        p.link = p.out_link;
+        p.vl = p.out_vl;
+        p.serialisation_ps = static_cast<std::uint32_t>(serialisation_ps);
+    }
+    bool cross_special(std::uint32_t link, packet& p, std::uint64_t serialisation_ps, std::uint64_t& head_ps);
+    bool get_across(std::uint32_t link, packet& p, std::uint64_t& head_ps);
+    void on_control(const sent_control& c) override;
+    void record_crossing(std::uint32_t link, const packet& p, std::uint64_t serialisation_ps) const;
+    void look_at_links();
     void tell_tap(std::uint32_t link, const packet& p, std::uint64_t end_ps, bool lost) const;
     bool cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps);
     void lose(std::uint32_t link, packet& p, std::uint64_t end_ps);

@@ -30,7 +30,25 @@ const link_layer* fabric_engine::layer(std::uint32_t link) const
 
 /// The transmission of `p` that begins now, on a link with a special bit. False when the packet is lost; else its head,
 /// for an undisturbed link in `head_ps`, may come later.
-bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t& head_ps)
+bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t serialisation_ps, std::uint64_t& head_ps)
+{
+    const link_state& l = links_[link];
+    if ((l.special & k_looked_at) == 0) {
+        put_on_wire(p, serialisation_ps);
+        return get_across(link, p, head_ps);
+    }
+    if (sink_ != nullptr)
+        record_crossing(link, p, serialisation_ps);
+    put_on_wire(p, serialisation_ps);
+    if (!get_across(link, p, head_ps))
+        return false;
+    if (tap_ != nullptr) // of a train that was cut, the part that goes on; retries are in its serialisation
+        tell_tap(link, p, head_ps - l.latency_ps + p.serialisation_ps, false);
+    return true;
+}
+
+/// `p` is on the wire: retries, failures and hooks.
+bool fabric_engine::get_across(std::uint32_t link, packet& p, std::uint64_t& head_ps)
 {
     link_state& l = links_[link];
     std::uint64_t start_ps = now_ps_;
@@ -44,7 +62,7 @@ bool fabric_engine::cross_special(std::uint32_t link, packet& p, std::uint64_t& 
             });
         start_ps = passage.start_ps;
         if (control_.on())
-            control_.owe_flits(link, (retry.retries() + retry.reinits() - retries_before) * retry.request_bytes());
+            control_.owe_flits(link, now_ps_, passage.asked_ps, (retry.retries() + retry.reinits() - retries_before) * retry.request_bytes());
         if (passage.given_up) {
             give_up(link, p, start_ps);
             return false;

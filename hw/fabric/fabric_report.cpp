@@ -6,6 +6,8 @@
 #include "hw/fabric/fabric_engine.h"
 #include "tlm/step_sink.h"
 
+#include <algorithm>
+
 namespace weft {
 
 std::vector<link_failure> fabric_engine::link_failures() const
@@ -70,12 +72,57 @@ void fabric_engine::record_into(trace_sink& trace)
         for (std::uint32_t link = 0; link < link_count(); ++link)
             trace.add_track(*this, link_name(link));
         sink_ = steps;
+        look_at_links();
         return;
     }
     trace_ = std::make_unique<packet_trace>(trace);
     for (std::uint32_t link = 0; link < link_count(); ++link)
         trace_->add_track(*this, link_name(link));
     sink_ = trace_.get();
+    control_.tell(*this);
+    look_at_links();
+}
+
+void fabric_engine::set_event_sink(event_sink* sink)
+{
+    sink_ = sink;
+    look_at_links();
+}
+
+/// Of links that nobody looks at, a transmission asks for nothing here.
+void fabric_engine::look_at_links()
+{
+    for (link_state& l : links_)
+        l.special = static_cast<std::uint8_t>(sink_ != nullptr || tap_ != nullptr ? l.special | k_looked_at : l.special & ~k_looked_at);
+}
+
+void fabric_engine::on_control(const sent_control& c)
+{
+    event_record r{};
+    r.kind = c.blocks != 0 ? record_kind::control_emitted : record_kind::request_emitted;
+    r.time_ps = c.start_ps;
+    r.span_ps = links_[c.link].rate.time_ps(c.bytes);
+    r.where = c.link;
+    r.payload_bytes = c.bytes;
+    if (sink_ != nullptr)
+        sink_->record(r);
+}
+
+/// `p` is still in its buffer.
+void fabric_engine::record_crossing(std::uint32_t link, const packet& p, std::uint64_t serialisation_ps) const
+{
+    sink_->record(make_record(record_kind::link_emitted, now_ps_, serialisation_ps, link, p));
+    step_sink* const steps = steps_of(sink_);
+    if (steps == nullptr)
+        return;
+    const link_state& out = links_[link];
+    const std::uint64_t head_ps = p.tail_ps - std::min<std::uint64_t>(p.tail_ps, p.serialisation_ps);
+    // A packet must not run dry on its way out.
+    const std::uint64_t dry_ps = config_.cut_through ? serialisation_ps : 0;
+    steps->crosses({step_packet::of(p), now_ps_, head_ps, std::max(head_ps, p.tail_ps - std::min(p.tail_ps, dry_ps)),
+                    static_cast<std::uint32_t>(serialisation_ps), p.serialisation_ps, out.latency_ps,
+                    static_cast<std::uint32_t>(out.to_edge ? 0 : config_.pipeline.value()), links_[p.link].latency_ps, link, p.link,
+                    p.vl});
 }
 
 void fabric_engine::tap_wires(packet_tap& tap)
@@ -84,6 +131,7 @@ void fabric_engine::tap_wires(packet_tap& tap)
     for (std::uint32_t wire = 0; wire < wires(); ++wire)
         tapped_[link_of_wire(wire)] = tap.add_wire(*this, wire, wire_protocol::fabric);
     tap_ = &tap;
+    look_at_links();
 }
 
 void fabric_engine::tell_tap(std::uint32_t link, const packet& p, std::uint64_t end_ps, bool lost) const

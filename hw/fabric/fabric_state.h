@@ -25,7 +25,8 @@ enum link_special : std::uint8_t {
     k_layer = 4,    ///< it has retry
     k_new_rate = 8, ///< its rate is going to change
     k_dead = 16,    ///< declared down
-    k_retry_buffer = 32
+    k_retry_buffer = 32,
+    k_looked_at = 64 ///< somebody records what it carries
 };
 
 /// A directed link. Two cache lines: what the sender needs to start, and what flight and receiver need.

@@ -38,6 +38,21 @@ struct link_control_params {
     std::uint32_t return_at_bytes = 0;     ///< owed bytes, likewise
 };
 
+/// Control that goes on a wire, for who draws it.
+struct sent_control {
+    std::uint32_t link = 0;
+    std::uint64_t start_ps = 0;
+    std::uint64_t bytes = 0;
+    std::uint64_t blocks = 0; ///< of credits and acknowledgements; 0: a request to send again
+};
+class control_listener_if {
+public:
+    virtual void on_control(const sent_control& c) = 0;
+
+protected:
+    ~control_listener_if() = default;
+};
+
 class link_control {
 public:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
@@ -51,6 +66,8 @@ public:
             wires_[i].reverse = reverses[i];
     }
     bool on() const { return !wires_.empty(); }
+    /// Told of everything that is sent from now on.
+    void tell(control_listener_if& listener) { listener_ = &listener; }
 
     /// `packets` that came over `link` leave the buffer behind it from now on.
     void owe(std::uint32_t link, std::uint64_t now_ps, std::uint32_t cells, std::uint32_t bytes, std::uint32_t packets)
@@ -63,26 +80,32 @@ public:
             w.cells += cells;
             w.bytes += bytes;
         } else {
-            w.blocks += packets + settle(w);
+            settle(reverse, w.busy_until_ps);
+            send_blocks(reverse, now_ps, packets);
         }
     }
-    /// Flits of another kind for the receiver of `link`, on the other wire: a request to send again.
-    void owe_flits(std::uint32_t link, std::uint64_t bytes)
+    /// Flits of another kind for the receiver of `link`, on the other wire: a request to send again, which it makes at
+    /// `at_ps`, not before `now_ps`.
+    void owe_flits(std::uint32_t link, std::uint64_t now_ps, std::uint64_t at_ps, std::uint64_t bytes)
     {
-        if (const std::uint32_t reverse = wires_[link].reverse; reverse != k_none)
-            wires_[reverse].requests += bytes;
+        const std::uint32_t reverse = wires_[link].reverse;
+        if (reverse == k_none || bytes == 0)
+            return;
+        wires_[reverse].requests += bytes;
+        if (wires_[reverse].busy_until_ps < now_ps)
+            send_requests(reverse, at_ps);
     }
 
-    /// A transmission on `link` begins: bytes of control that follow it on the wire.
-    std::uint64_t follow(std::uint32_t link, std::uint64_t now_ps, std::uint32_t wire_bytes, std::uint32_t packets)
+    /// A transmission on `link` begins, and ends at `end_ps`: bytes of control that follow it on the wire.
+    std::uint64_t follow(std::uint32_t link, std::uint64_t now_ps, std::uint64_t end_ps, std::uint32_t wire_bytes,
+                         std::uint32_t packets)
     {
         wire& w = wires_[link];
         if (w.reverse == k_none || (w.cells | w.bytes | w.requests) == 0)
             return 0;
         if (w.busy_until_ps < now_ps) {
-            w.blocks += settle(w);
-            w.request_bytes += w.requests;
-            w.requests = 0;
+            settle(link, w.busy_until_ps);
+            send_requests(link, w.busy_until_ps);
             return 0;
         }
         const std::uint64_t of_packet = packets == 1 ? wire_bytes : wire_bytes / packets;
@@ -90,14 +113,9 @@ public:
         const std::uint64_t cells = data_blocks * params_.cells_per_bit, bytes = data_blocks * params_.bytes_per_bit;
         w.cells -= cells < w.cells ? cells : w.cells;
         w.bytes -= bytes < w.bytes ? bytes : w.bytes;
-        std::uint64_t more = w.requests;
-        w.request_bytes += w.requests;
-        w.requests = 0;
-        if (w.cells >= params_.return_at_cells || w.bytes >= params_.return_at_bytes) {
-            const std::uint64_t blocks = settle(w);
-            w.blocks += blocks;
-            more += blocks * params_.control_block_bytes;
-        }
+        std::uint64_t more = send_requests(link, end_ps);
+        if (w.cells >= params_.return_at_cells || w.bytes >= params_.return_at_bytes)
+            more += settle(link, end_ps);
         return more;
     }
     /// The wire is busy until then, control included.
@@ -112,11 +130,10 @@ public:
     /// Nothing is owed any more.
     void reset()
     {
-        for (wire& w : wires_) {
-            w.blocks += settle(w);
-            w.request_bytes += w.requests;
-            w.requests = 0;
-            w.busy_until_ps = 0;
+        for (std::uint32_t link = 0; link < wires_.size(); ++link) {
+            settle(link, wires_[link].busy_until_ps);
+            send_requests(link, wires_[link].busy_until_ps);
+            wires_[link].busy_until_ps = 0;
         }
     }
     std::uint64_t state_bytes() const { return wires_.capacity() * sizeof(wire); }
@@ -137,15 +154,36 @@ private:
             return 0;
         return w.cells <= params_.cells_per_block ? 1 : (w.cells + params_.cells_per_block - 1) / params_.cells_per_block;
     }
-    std::uint64_t settle(wire& w) const
+    /// What is owed goes now; its bytes.
+    std::uint64_t settle(std::uint32_t link, std::uint64_t at_ps)
     {
+        wire& w = wires_[link];
         const std::uint64_t blocks = blocks_for(w);
         w.cells = w.bytes = 0;
-        return blocks;
+        return send_blocks(link, at_ps, blocks);
+    }
+    std::uint64_t send_blocks(std::uint32_t link, std::uint64_t at_ps, std::uint64_t blocks)
+    {
+        wires_[link].blocks += blocks;
+        const std::uint64_t bytes = blocks * params_.control_block_bytes;
+        if (listener_ != nullptr && blocks != 0)
+            listener_->on_control({link, at_ps, bytes, blocks});
+        return bytes;
+    }
+    std::uint64_t send_requests(std::uint32_t link, std::uint64_t at_ps)
+    {
+        wire& w = wires_[link];
+        const std::uint64_t bytes = w.requests;
+        w.requests = 0;
+        w.request_bytes += bytes;
+        if (listener_ != nullptr && bytes != 0)
+            listener_->on_control({link, at_ps, bytes, 0});
+        return bytes;
     }
 
     link_control_params params_;
     std::vector<wire> wires_;
+    control_listener_if* listener_ = nullptr;
 };
 
 } // namespace weft

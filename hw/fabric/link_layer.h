@@ -52,6 +52,7 @@ struct link_passage {
     std::uint64_t start_ps = 0;         ///< of an undisturbed transmission that ends when this one did
     std::uint64_t serialisation_ps = 0; ///< at the rate of the last transmission
     bool given_up = false;              ///< the link is down from `start_ps` on
+    std::uint64_t asked_ps = 0;         ///< the receiver asks for it once more, for the first time; 0: it did not
 };
 
 class link_layer {
@@ -135,6 +136,7 @@ link_passage link_layer::pass(std::uint64_t start_ps, std::uint32_t wire_bytes, 
     std::uint64_t through = 0; // flits of packets that are across
     std::uint32_t tries = 0, inits = 0;
     std::uint64_t t = start_ps;
+    std::uint64_t first_asked_ps = 0;
     for (;;) {
         const wire_rate rate = rate_at(t);
         const auto time_of = [&](std::uint64_t from, std::uint64_t to) {
@@ -142,13 +144,15 @@ link_passage link_layer::pass(std::uint64_t start_ps, std::uint32_t wire_bytes, 
         };
         const std::uint64_t bad = t < down_at_ps ? damaged_flit(flits - through) : k_no_error;
         if (bad == k_no_error)
-            return {t - rate.time_ps(through * flit), rate.time_ps(wire_bytes), false};
+            return {t - rate.time_ps(through * flit), rate.time_ps(wire_bytes), false, first_asked_ps};
         const std::uint64_t packet_start = (through + bad) / of_packet * of_packet;
         const std::uint64_t block = (through + bad - packet_start) / params_.block_flits;
         std::uint64_t block_end = packet_start + (block + 1) * params_.block_flits;
         block_end = block_end < packet_start + of_packet ? block_end : packet_start + of_packet;
         block_end = block_end < flits ? block_end : flits;
         const std::uint64_t asked_ps = t + time_of(through, block_end) + to_sender_ps;
+        if (first_asked_ps == 0)
+            first_asked_ps = asked_ps - to_sender_ps + propagation_ps_;
         if (packet_start > through)
             tries = inits = 0;
         wasted_ps_ += asked_ps - t - time_of(through, packet_start);
@@ -156,7 +160,7 @@ link_passage link_layer::pass(std::uint64_t start_ps, std::uint32_t wire_bytes, 
         std::uint64_t pause = params_.turnaround.value();
         if (tries == params_.retries) {
             if (inits == params_.reinits)
-                return {asked_ps, rate.time_ps(wire_bytes), true};
+                return {asked_ps, rate.time_ps(wire_bytes), true, first_asked_ps};
             ++inits;
             ++reinits_;
             tries = 0;

@@ -150,6 +150,50 @@ workload:
     CHECK(links_after > 0);
 }
 
+TEST_CASE("trace of a UB mesh: control blocks are slices of the links that carry them")
+{
+    const program_folder folder;
+    const trace t = traced(folder, R"yaml(platform: ub_mesh
+name: a
+mesh: {boards: 1, npus: 4, backplane: false}
+ub: {bit_error_rate: 1e-6}
+workload:
+  - {op: all_to_all, sizes: [1 MiB]}
+  - {op: all_reduce, algorithms: [ring_1d], sizes: [256 KiB]}
+)yaml");
+    CHECK(slices_in(t, "links / ") > 0);
+    const json events = json::parse(folder.read("t.json")).at("traceEvents");
+    const track_names names(events);
+    std::map<std::string, std::uint64_t> bytes;
+    std::set<track_id> links;
+    for (const json& e : events) {
+        const std::string name = e.at("name");
+        if (e.at("ph") != "X" || (name != "credits and acknowledgements" && name != "request to send again"))
+            continue;
+        CHECK(names.processes.at(track_of(e).first) == "links");
+        links.insert(track_of(e));
+        bytes[name] += e.at("args").at("bytes").get<std::uint64_t>();
+        CHECK(e.at("dur").get<double>() > 0);
+    }
+    const std::uint64_t blocks = bytes["credits and acknowledgements"], requests = bytes["request to send again"];
+    CHECK(blocks > 0);
+    CHECK(blocks % 40 == 0);
+    CHECK(requests > 0);
+    CHECK(requests % (33 * 20) == 0);
+    std::uint64_t carried = 0;
+    const json results = json::parse(folder.read("out/a/results.json"));
+    for (const json& s : results.at("stats"))
+        if (s.at("name") == "fabric.control_bytes")
+            carried = s.at("value");
+    // What a wire owes when the run ends, a block at most, goes behind it.
+    constexpr std::uint64_t k_wires = 4 * 3;
+    CHECK(blocks + requests <= carried);
+    CHECK(blocks + requests + k_wires * 40 >= carried);
+    CHECK(links.size() >= k_wires);
+    REQUIRE(folder.weft("run a.yaml --quiet --trace few.json --trace-limit 100") == 0);
+    CHECK(json::parse(folder.read("few.json")).at("traceEvents").size() < 300);
+}
+
 TEST_CASE("trace of SwitchML: NIC and cables and switch record and no slices cross")
 {
     const program_folder folder;
