@@ -7,7 +7,6 @@
 #include "platforms/config/suggest.h"
 #include "platforms/explain/critical_path.h"
 #include "platforms/explain/explanation.h"
-#include "platforms/explain/step_recorder.h"
 #include "platforms/report/case_limits.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/invariants.h"
@@ -317,13 +316,13 @@ std::string explained_case::other_work(const loaded_platform& changed) const
 
 std::string explained_case::words() const { return name_of_row(row()); }
 
-json explained(const explained_case& c, const std::optional<std::uint32_t>& rank)
+json explained(const explained_case& c, const std::optional<std::uint32_t>& rank, std::size_t steps_in_memory)
 {
     const loaded_platform loaded = c.machine();
     if (!loaded.platform)
         return refusal_of(loaded);
     json j;
-    step_recorder recorder;
+    step_recorder recorder(steps_in_memory);
     const std::unique_ptr<weft::machine> m = loaded.platform->build([&](std::uint32_t r) { return recorder.fit(r); });
     recorder.attach(*m);
     recording observer(recorder, *m);
@@ -355,7 +354,7 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
         j["bad_input"] = true;
         return j;
     }
-    const critical_path path = find_critical_path(run, static_cast<std::uint32_t>(of));
+    const critical_path path = find_critical_path(run, recorder.store(), static_cast<std::uint32_t>(of));
     j["title"] = loaded.platform->run().name;
     j["case"] = c.words();
     j["ranks"] = loaded.platform->ranks();

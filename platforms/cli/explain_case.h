@@ -5,6 +5,7 @@
 #pragma once
 
 #include "platforms/cli/cli.h"
+#include "platforms/explain/step_recorder.h"
 #include "platforms/report/results_file.h"
 
 #include <nlohmann/json.hpp>
@@ -51,8 +52,9 @@ private:
 };
 
 /// In a process of its own: runs the case with a recorder and gives what path_text() needs of it, or {problem}.
-/// `rank`: whose path; none: of the one that answers last.
-nlohmann::ordered_json explained(const explained_case& c, const std::optional<std::uint32_t>& rank);
+/// `rank`: whose path; none: of the one that answers last. `steps_in_memory`: others go to a file.
+nlohmann::ordered_json explained(const explained_case& c, const std::optional<std::uint32_t>& rank,
+                                 std::size_t steps_in_memory = step_recorder::k_in_memory);
 /// Likewise: the time of the case with `settings`, {time_ps}, or {problem, key} where the configuration is refused.
 nlohmann::ordered_json timed(const explained_case& c, const std::vector<std::string>& settings);
 

@@ -45,7 +45,10 @@ constexpr path_cause_row k_rows[k_path_causes] = {
 
 class path_finder : private path_index {
 public:
-    path_finder(const recorded_run& run, critical_path& path) : path_index(run), path_(path), cursor_(path.end_ps) {}
+    path_finder(recorded_run& run, step_store& store, critical_path& path)
+        : path_index(run), steps_(run), store_(store), path_(path), cursor_(path.end_ps)
+    {
+    }
 
     void go(std::uint32_t rank)
     {
@@ -58,14 +61,16 @@ public:
         while (cursor_ > path_.begin_ps) {
             const std::uint64_t before = cursor_;
             const place_of_path here = next_;
-            next_ = {step::lost, here.rank, k_none};
-            switch (here.what) {
-            case step::core: from_core(here.rank); break;
-            case step::accepted: from_accepted(here.number); break;
-            case step::sent: from_sent(here.number); break;
-            case step::unit: from_unit(here.number, here.rank); break;
-            case step::frame: from_frame(here.number); break;
-            case step::lost: spend(path_cause::unknown, path_.begin_ps, here.rank); break;
+            come_to(cursor_, needed_at(here));
+            const std::uint32_t messages = path_.messages, frames = path_.frames;
+            follow(here);
+            // What it looked for may lie further back than the steps that are here.
+            while (next_.what == step::lost && here.what != step::lost && cursor_ > path_.begin_ps &&
+                   store_.reach_back(steps_, cursor_, needed_at(here))) {
+                index_steps();
+                path_.messages = messages;
+                path_.frames = frames;
+                follow(here);
             }
             idle = cursor_ < before ? 0 : idle + 1;
             if (idle > k_patience)
@@ -81,6 +86,34 @@ private:
         std::uint32_t rank = k_none;
         std::uint32_t number = k_none;
     };
+
+    void follow(const place_of_path& here)
+    {
+        next_ = {step::lost, here.rank, k_none};
+        switch (here.what) {
+        case step::core: return from_core(here.rank);
+        case step::accepted: return from_accepted(here.number);
+        case step::sent: return from_sent(here.number);
+        case step::unit: return from_unit(here.number, here.rank);
+        case step::frame: return from_frame(here.number);
+        case step::lost: return spend(path_cause::unknown, path_.begin_ps, here.rank);
+        }
+    }
+    /// What was before `at_ps` can be looked up. Lists of steps, and steps, are others now.
+    void come_to(std::uint64_t at_ps, const step_store::needed_steps& needed = {})
+    {
+        if (store_.reach(steps_, at_ps, needed))
+            index_steps();
+    }
+    static step_store::needed_steps needed_at(const place_of_path& here)
+    {
+        step_store::needed_steps needed;
+        if ((here.what == step::sent || here.what == step::unit) && here.number != k_none)
+            needed.sent = here.number;
+        if (here.what == step::accepted)
+            needed.accepted = here.number;
+        return needed;
+    }
 
     /// The time from `from_ps` to where the path is now has this cause.
     void spend(path_cause cause, std::uint64_t from_ps, std::uint32_t rank, const std::string& where = {})
@@ -163,6 +196,7 @@ private:
         }
         if (first == b)
             return false;
+        come_to(marks[b].time_ps);
         std::uint32_t best = k_none;
         std::uint64_t best_ps = marks[first].time_ps;
         for (const auto& [port, list] : sent_of_port_) {
@@ -196,6 +230,7 @@ private:
 
     void from_interrupt(std::uint32_t rank, const core_mark& at)
     {
+        come_to(at.time_ps);
         const auto lines = static_cast<std::uint32_t>(at.address);
         if ((lines & abi::k_irq_dma) != 0)
             for (const auto& [device, list] : completions_of_device_)
@@ -240,13 +275,12 @@ private:
     void from_guests(std::uint32_t rank)
     {
         for (std::uint32_t d = 0; d < run_.devices.size(); ++d)
-            if (rank_of(d) == rank && !run_.devices[d].has_rings && (accepted_of_device_.count(d) != 0 || sends(d))) {
+            if (rank_of(d) == rank && !run_.devices[d].has_rings && (run_.devices[d].accepts || run_.devices[d].sends)) {
                 next_ = {step::unit, rank, k_none};
                 return;
             }
         from_frames(rank, "", path_cause::firmware);
     }
-    bool sends(std::uint32_t device) const { return sent_of_port_.count(place(device, 0)) != 0; }
 
     /// `sent`: what a unit has sent, of which the reason is wanted; k_none: its interrupt.
     void from_unit(std::uint32_t sent, std::uint32_t rank)
@@ -375,22 +409,25 @@ private:
     /// Back from a packet that a device has whole, along all links, to its sender.
     void from_accepted(std::uint32_t number)
     {
-        const step_at<packet_accepted>& a = run_.accepted[number];
+        const step_at<packet_accepted> a = run_.accepted[number];
         const std::uint32_t rank = rank_of(a.device);
         spend(run_.devices[a.device].has_rings ? path_cause::memory : path_cause::ccu, a.step.time_ps, rank);
         ++path_.messages;
         const step_packet& packet = a.step.packet;
-        const std::vector<std::uint32_t>& ways = list_at(crossings_of_message_, key_of(packet));
+        const auto ways = [&]() -> const std::vector<std::uint32_t>& {
+            return list_at(crossings_of_message_, key_of(packet));
+        };
+        come_to(cursor_);
         const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
         const auto of_packet = [&](std::uint32_t i) {
             const step_packet& p = run_.crossings[i].step.packet;
             return p.same_message(packet) && p.index == packet.index;
         };
         const auto of_message = [&](std::uint32_t i) { return run_.crossings[i].step.packet.same_message(packet); };
-        std::uint32_t hop = last_of(ways, cursor_, time_of, of_packet);
+        std::uint32_t hop = last_of(ways(), cursor_, time_of, of_packet);
         const bool exact = hop != k_none;
         if (!exact)
-            hop = last_of(ways, cursor_, time_of, of_message);
+            hop = last_of(ways(), cursor_, time_of, of_message);
         std::uint32_t index = packet.index;
         if (hop != k_none) {
             const step_at<link_crossing>& c = run_.crossings[hop];
@@ -404,8 +441,9 @@ private:
             spend(path_cause::serialisation, c.step.time_ps, k_none, link_name(c));
         }
         while (hop != k_none) {
-            const step_at<link_crossing>& c = run_.crossings[hop];
+            const step_at<link_crossing> c = run_.crossings[hop];
             wait_before(hop);
+            come_to(cursor_);
             spend(path_cause::serialisation, c.step.head_ps, k_none,
                   link_name(c)); // it must not run dry, or is stored whole
             const auto same = [&](std::uint32_t i) {
@@ -413,7 +451,7 @@ private:
                 return p.same_message(packet) && p.index == index && run_.crossings[i].step.link == c.step.in_link &&
                        run_.crossings[i].device == c.device;
             };
-            hop = c.step.time_ps == 0 ? k_none : last_of(ways, c.step.time_ps - 1, time_of, same);
+            hop = c.step.time_ps == 0 ? k_none : last_of(ways(), c.step.time_ps - 1, time_of, same);
             if (hop == k_none) { // it came in here
                 spend(path_cause::router,
                       c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, c.step.in_latency_ps), k_none,
@@ -427,6 +465,7 @@ private:
             spend(path_cause::router, before.step.time_ps + flight_ps, k_none, link_name(before));
             spend(path_cause::propagation, before.step.time_ps, k_none, link_name(before));
         }
+        come_to(cursor_);
         const std::vector<std::uint32_t>& all_sent = list_at(sent_of_message_, key_of(packet));
         const auto sent_time = [&](std::uint32_t i) { return run_.sent[i].step.time_ps; };
         const auto sent_message = [&](std::uint32_t i) { return run_.sent[i].step.packet.same_message(packet); };
@@ -448,7 +487,8 @@ private:
         const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
         const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
         while (hop != k_none && cursor_ > first_ps) {
-            const step_at<link_crossing>& c = run_.crossings[hop];
+            come_to(cursor_, {{}, {}, hop});
+            const step_at<link_crossing> c = run_.crossings[hop];
             const std::string name = link_name(c);
             const auto& buffer =
                 list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
@@ -456,16 +496,20 @@ private:
                 const step_at<link_crossing>& o = run_.crossings[i];
                 return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
             });
+            const step_at<link_crossing> before = previous == k_none ? step_at<link_crossing>{} : run_.crossings[previous];
             // Until when the buffer was read for the one before.
             std::uint64_t asked_ps = std::max(first_ps, std::min(c.step.earliest_ps, cursor_));
-            if (previous != k_none && run_.crossings[previous].step.link != c.step.link) {
-                const link_crossing& o = run_.crossings[previous].step;
+            if (const link_crossing& o = before.step; previous != k_none && o.link != c.step.link)
                 asked_ps =
                     std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
-            }
-            const auto& link = list_at(crossings_of_link_, place(c.device, c.step.link));
-            for (std::size_t i = up_to(link, c.step.time_ps - 1, time_of); i-- > 0 && cursor_ > asked_ps;) {
-                const step_at<link_crossing>& o = run_.crossings[link[i]];
+            for (std::uint64_t behind_ps = c.step.time_ps; cursor_ > asked_ps && behind_ps > 0;) {
+                come_to(cursor_);
+                const auto& link = list_at(crossings_of_link_, place(c.device, c.step.link));
+                const std::size_t i = up_to(link, behind_ps - 1, time_of);
+                if (i == 0)
+                    break;
+                const step_at<link_crossing>& o = run_.crossings[link[i - 1]];
+                behind_ps = o.step.time_ps;
                 const std::uint64_t end_ps = o.step.time_ps + o.step.serialisation_ps;
                 if (end_ps <= asked_ps)
                     break;
@@ -477,9 +521,8 @@ private:
             spend(path_cause::credits, asked_ps, k_none, name);
             if (cursor_ <= first_ps)
                 return;
-            if (previous != k_none && run_.crossings[previous].step.packet.same_way(c.step.packet)) {
-                const step_at<link_crossing>& o = run_.crossings[previous];
-                spend(path_cause::serialisation, std::max(o.step.time_ps, first_ps), k_none, link_name(o));
+            if (previous != k_none && before.step.packet.same_way(c.step.packet)) {
+                spend(path_cause::serialisation, std::max(before.step.time_ps, first_ps), k_none, link_name(before));
                 hop = previous;
             } else {
                 spend(path_cause::head_of_line, first_ps, k_none, name);
@@ -490,7 +533,7 @@ private:
     /// Back from a packet on its port to why it was sent: packets before it, reads, its descriptor, the doorbell.
     void from_sent(std::uint32_t number)
     {
-        const sent_packet& first = run_.sent[number];
+        const sent_packet first = run_.sent[number]; // others may be here when the path has gone along its port
         const std::uint32_t device = first.device, rank = rank_of(device);
         const std::uint64_t work_key = place(device, 0) ^ first.step.work * 0x9e37'79b9'7f4a'7c15ull;
         const std::uint32_t posted = last_of(
@@ -516,8 +559,9 @@ private:
         if (woken == k_none)
             if (const std::uint32_t held = held_up_by(posted, limit_ps);
                 held != k_none) { // the queue stood still behind it
-                along_port(number, run_.sent[held].read_ps);
-                spend(path_cause::dma, run_.sent[held].read_ps, rank);
+                const std::uint64_t held_ps = run_.sent[held].read_ps;
+                along_port(number, held_ps);
+                spend(path_cause::dma, held_ps, rank);
                 next_ = {step::sent, rank, held};
                 return;
             }
@@ -529,11 +573,19 @@ private:
         if (cursor_ <= p.time_ps && p.entries != 0)
             spend(path_cause::memory, std::max(p.fetch_ps, limit_ps), rank);
         spend(path_cause::dma, limit_ps, rank);
+        come_to(cursor_);
         if (woken != k_none) {
-            const std::uint32_t c = last_of(
-                list_at(completions_of_device_, device), limit_ps,
-                [&](std::uint32_t i) { return run_.completions[i].time_ps; },
-                [&](std::uint32_t i) { return run_.completions[i].semaphore == run_.woken[woken].step.semaphore; });
+            const auto counted = [&] {
+                return last_of(
+                    list_at(completions_of_device_, device), limit_ps,
+                    [&](std::uint32_t i) { return run_.completions[i].time_ps; },
+                    [&](std::uint32_t i) { return run_.completions[i].semaphore == run_.woken[woken].step.semaphore; });
+            };
+            std::uint32_t c = counted();
+            while (c == k_none && store_.reach_back(steps_, cursor_, {})) { // engines take long to start
+                index_steps();
+                c = counted();
+            }
             if (c == k_none)
                 return;
             spend(path_cause::dma, run_.completions[c].time_ps, rank);
@@ -603,7 +655,7 @@ private:
                             const std::string& name)
     {
         const std::uint32_t rank = rank_of(run_.sent[port[at]].device);
-        const std::uint32_t p = posted_of_sent_[port[at]];
+        const std::uint32_t p = posted_of_sent(port[at]);
         std::size_t before = at;
         if (p == k_none || run_.posted[p].step.time_ps < cursor_) {
             while (before > 0 && run_.sent[port[before - 1]].step.time_ps > cursor_)
@@ -630,7 +682,7 @@ private:
         for (std::size_t i = at; i-- > 0 && cursor_ > limit_ps;) {
             if (run_.sent[port[i]].read_ps != cursor_)
                 continue;
-            const std::uint32_t w = posted_of_sent_[port[i]];
+            const std::uint32_t w = posted_of_sent(port[i]);
             const bool waited =
                 w != k_none &&
                 ((woken_of_posted_[w] != k_none && run_.woken[woken_of_posted_[w]].step.time_ps > limit_ps) ||
@@ -650,10 +702,12 @@ private:
     {
         const std::uint32_t device = run_.sent[number].device, rank = rank_of(device);
         const step_packet own = run_.sent[number].step.packet;
-        const auto& port = list_at(sent_of_port_, place(device, run_.sent[number].step.port));
-        std::size_t at = static_cast<std::size_t>(std::lower_bound(port.begin(), port.end(), number) - port.begin());
+        const std::uint64_t key = place(device, run_.sent[number].step.port);
         const std::string name = port_name(number);
         while (cursor_ > limit_ps) {
+            come_to(cursor_, {number, {}, {}});
+            const auto& port = list_at(sent_of_port_, key);
+            const auto at = static_cast<std::size_t>(std::lower_bound(port.begin(), port.end(), number) - port.begin());
             const sent_packet& s = run_.sent[port[at]];
             spend(path_cause::credits, std::max({s.step.ready_ps, s.step.wire_free_ps, limit_ps}), rank, name);
             std::size_t before = at;
@@ -674,10 +728,12 @@ private:
                 if (before == at)
                     return;
             }
-            at = before;
+            number = port[before];
         }
     }
 
+    packet_steps& steps_;
+    step_store& store_;
     critical_path& path_;
     std::uint64_t cursor_;
     std::uint32_t behind_ = k_none; ///< sent packet behind whose work a ring stood still
@@ -696,13 +752,13 @@ std::array<std::uint64_t, k_path_causes> critical_path::by_cause() const
     return all;
 }
 
-critical_path find_critical_path(const recorded_run& run, std::uint32_t rank)
+critical_path find_critical_path(recorded_run& run, step_store& store, std::uint32_t rank)
 {
     critical_path path;
     path.rank = rank;
     path.begin_ps = run.begin_ps;
     path.end_ps = run.answer_ps.at(rank);
-    path_finder(run, path).go(rank);
+    path_finder(run, store, path).go(rank);
     std::uint64_t sum_ps = 0, at_ps = path.begin_ps;
     for (const path_part& p : path.parts) {
         if (p.from_ps != at_ps || p.until_ps <= p.from_ps)

@@ -6,7 +6,7 @@
 // Plain C++ over recorded data.
 #pragma once
 
-#include "platforms/explain/recorded_run.h"
+#include "platforms/explain/step_store.h"
 
 #include <array>
 #include <cstdint>
@@ -66,7 +66,8 @@ struct critical_path {
     std::array<std::uint64_t, k_path_causes> by_cause() const;
 };
 
-/// Of `rank`, whose answer is in `run`. Throws bug when the parts do not sum to the time.
-critical_path find_critical_path(const recorded_run& run, std::uint32_t rank);
+/// Of `rank`, whose answer is in `run`; of its steps others are there afterwards. Throws bug when the parts do not sum
+/// to the time.
+critical_path find_critical_path(recorded_run& run, step_store& store, std::uint32_t rank);
 
 } // namespace weft

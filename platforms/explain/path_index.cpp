@@ -19,34 +19,49 @@ std::uint64_t key_of(const step_packet& p)
 
 path_index::path_index(const recorded_run& run) : run_(run)
 {
-    for (std::uint32_t i = 0; i < run.crossings.size(); ++i) {
-        const auto& c = run.crossings[i];
-        crossings_of_message_[key_of(c.step.packet)].push_back(i);
-        crossings_of_link_[place(c.device, c.step.link)].push_back(i);
-        crossings_of_buffer_[place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63)].push_back(i);
-    }
-    for (std::uint32_t i = 0; i < run.sent.size(); ++i) {
-        sent_of_message_[key_of(run.sent[i].step.packet)].push_back(i);
-        sent_of_port_[place(run.sent[i].device, run.sent[i].step.port)].push_back(i);
-    }
     for (std::uint32_t i = 0; i < run.posted.size(); ++i)
         posted_of_work_[place(run.posted[i].device, 0) ^ run.posted[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(
             i);
     for (std::uint32_t i = 0; i < run.woken.size(); ++i)
         woken_of_work_[place(run.woken[i].device, 0) ^ run.woken[i].step.work * 0x9e37'79b9'7f4a'7c15ull].push_back(i);
-    for (std::uint32_t i = 0; i < run.accepted.size(); ++i)
-        accepted_of_device_[run.accepted[i].device].push_back(i);
-    for (std::uint32_t i = 0; i < run.completions.size(); ++i)
-        completions_of_device_[run.completions[i].device].push_back(i);
-    for (auto& of_device : completions_of_device_)
-        std::stable_sort(of_device.second.begin(), of_device.second.end(), [&](std::uint32_t a, std::uint32_t b) {
-            return run.completions[a].time_ps < run.completions[b].time_ps;
-        });
     for (std::uint32_t i = 0; i < run.slices.size(); ++i)
         note_slice(i);
     sort_slices();
     match_doorbells();
     match_works();
+    index_steps();
+}
+
+void path_index::index_steps()
+{
+    for (index_lists* lists : {&crossings_of_message_, &crossings_of_link_, &crossings_of_buffer_, &sent_of_message_})
+        lists->clear();
+    for (ordered_lists* lists : {&sent_of_port_, &accepted_of_device_, &completions_of_device_})
+        lists->clear();
+    for (std::uint32_t i = run_.crossings.first(); i < run_.crossings.end(); ++i) {
+        const auto& c = run_.crossings[i];
+        crossings_of_message_[key_of(c.step.packet)].push_back(i);
+        crossings_of_link_[place(c.device, c.step.link)].push_back(i);
+        crossings_of_buffer_[place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63)].push_back(i);
+    }
+    last_sent_of_.assign(run_.posted.size(), k_none);
+    posted_of_sent_.clear();
+    for (std::uint32_t i = run_.sent.first(); i < run_.sent.end(); ++i) {
+        const sent_packet& s = run_.sent[i];
+        sent_of_message_[key_of(s.step.packet)].push_back(i);
+        sent_of_port_[place(s.device, s.step.port)].push_back(i);
+        posted_of_sent_.push_back(work_at(s.device, s.step.work, s.step.time_ps));
+        if (posted_of_sent_.back() != k_none)
+            last_sent_of_[posted_of_sent_.back()] = i;
+    }
+    for (std::uint32_t i = run_.accepted.first(); i < run_.accepted.end(); ++i)
+        accepted_of_device_[run_.accepted[i].device].push_back(i);
+    for (std::uint32_t i = run_.completions.first(); i < run_.completions.end(); ++i)
+        completions_of_device_[run_.completions[i].device].push_back(i);
+    for (auto& of_device : completions_of_device_)
+        std::stable_sort(of_device.second.begin(), of_device.second.end(), [&](std::uint32_t a, std::uint32_t b) {
+            return run_.completions[a].time_ps < run_.completions[b].time_ps;
+        });
 }
 
 std::string path_index::slot_of(const std::string& name, bool with_version)
@@ -161,28 +176,24 @@ void path_index::match_doorbells()
     }
 }
 
-/// The last packet of each work, and its wake-up: numbers of works are used again.
+/// The wake-up of each work: numbers of works are used again.
 void path_index::match_works()
 {
-    last_sent_of_.assign(run_.posted.size(), k_none);
     woken_of_posted_.assign(run_.posted.size(), k_none);
-    posted_of_sent_.assign(run_.sent.size(), k_none);
     for (std::uint32_t i = 0; i < run_.posted.size(); ++i)
         posted_of_device_[run_.posted[i].device].push_back(i);
-    const auto work_at = [&](std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) {
-        return last_of(
-            list_at(posted_of_work_, place(device, 0) ^ work * 0x9e37'79b9'7f4a'7c15ull), at_ps,
-            [&](std::uint32_t p) { return run_.posted[p].step.time_ps; },
-            [&](std::uint32_t p) { return run_.posted[p].device == device && run_.posted[p].step.work == work; });
-    };
-    for (std::uint32_t i = 0; i < run_.sent.size(); ++i)
-        if (const std::uint32_t p = work_at(run_.sent[i].device, run_.sent[i].step.work, run_.sent[i].step.time_ps);
-            p != k_none)
-            last_sent_of_[p] = i, posted_of_sent_[i] = p;
     for (std::uint32_t i = 0; i < run_.woken.size(); ++i)
         if (const std::uint32_t p = work_at(run_.woken[i].device, run_.woken[i].step.work, run_.woken[i].step.time_ps);
             p != k_none)
             woken_of_posted_[p] = i;
+}
+
+std::uint32_t path_index::work_at(std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) const
+{
+    return last_of(
+        list_at(posted_of_work_, place(device, 0) ^ work * 0x9e37'79b9'7f4a'7c15ull), at_ps,
+        [&](std::uint32_t p) { return run_.posted[p].step.time_ps; },
+        [&](std::uint32_t p) { return run_.posted[p].device == device && run_.posted[p].step.work == work; });
 }
 
 } // namespace weft

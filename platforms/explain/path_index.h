@@ -34,6 +34,8 @@ protected:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
 
     explicit path_index(const recorded_run& run);
+    /// Once more for the steps of packets, of which others are here now.
+    void index_steps();
 
     static std::uint64_t place(std::uint32_t device, std::uint32_t number)
     {
@@ -76,7 +78,8 @@ protected:
     ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
     ordered_lists posted_of_device_;
     std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core
-    std::vector<std::uint32_t> last_sent_of_, woken_of_posted_, posted_of_sent_;
+    std::vector<std::uint32_t> last_sent_of_, woken_of_posted_;
+    std::uint32_t posted_of_sent(std::uint32_t sent) const { return posted_of_sent_[sent - run_.sent.first()]; }
 
 private:
     void note_slice(std::uint32_t number);
@@ -84,6 +87,9 @@ private:
     void sort_slices();
     void match_doorbells();
     void match_works();
+    std::uint32_t work_at(std::uint32_t device, std::uint64_t work, std::uint64_t at_ps) const;
+
+    std::vector<std::uint32_t> posted_of_sent_; ///< of those that are here
 };
 
 } // namespace weft

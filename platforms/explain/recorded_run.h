@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -32,7 +33,7 @@ struct completion {
     std::uint64_t time_ps = 0;
     std::uint32_t device = 0;
     std::uint32_t semaphore = 0;
-    std::uint32_t accepted = 0; ///< by which: index
+    std::uint32_t accepted = 0; ///< by which: its number
 };
 struct sent_packet {
     packet_sent step;
@@ -45,6 +46,8 @@ struct recorded_device {
     std::string name;
     std::uint32_t rank = k_nobody;  ///< of the chip that it is part of
     bool has_rings = false;         ///< its work comes by doorbells
+    bool accepts = false;           ///< packets have come to it
+    bool sends = false;             ///< it has sent packets
     std::vector<std::string> links; ///< of a fabric, by number
 };
 struct recorded_track {
@@ -52,16 +55,45 @@ struct recorded_track {
     std::uint32_t rank = recorded_device::k_nobody;
 };
 
-struct recorded_run {
+/// Records by their numbers in the run, of which a part is here (step_store.h).
+template <class T> class recorded_list {
+public:
+    std::uint32_t first() const { return first_; }
+    std::uint32_t end() const { return first_ + static_cast<std::uint32_t>(here_.size()); }
+    bool empty() const { return here_.empty(); }
+    const T& operator[](std::uint32_t number) const { return here_[number - first_]; }
+    void push_back(const T& record) { here_.push_back(record); }
+    void clear() { hold(0, {}); }
+    void drop_before(std::uint32_t number)
+    {
+        here_.erase(here_.begin(), here_.begin() + (number - first_));
+        first_ = number;
+    }
+    void hold(std::uint32_t first, std::vector<T> records)
+    {
+        here_ = std::move(records);
+        first_ = first;
+    }
+
+private:
+    std::vector<T> here_;
+    std::uint32_t first_ = 0;
+};
+
+/// What each packet does, the many among the records.
+struct packet_steps {
+    recorded_list<sent_packet> sent;
+    recorded_list<step_at<link_crossing>> crossings;
+    recorded_list<step_at<packet_accepted>> accepted;
+    recorded_list<completion> completions;
+};
+
+struct recorded_run : packet_steps {
     /// Of core 0 of every rank, in the order of time.
     std::vector<std::vector<core_mark>> cores;
     std::vector<recorded_device> devices;
     std::vector<step_at<work_posted>> posted;
     std::vector<step_at<work_woken>> woken;
-    std::vector<sent_packet> sent;
-    std::vector<step_at<link_crossing>> crossings;
-    std::vector<step_at<packet_accepted>> accepted;
-    std::vector<completion> completions;
     std::vector<recorded_track> tracks;
     std::vector<trace_slice> slices; ///< of devices without steps
 

@@ -123,33 +123,35 @@ private:
             read_ps = reads_[s.port].front();
             reads_[s.port].pop_front();
         }
-        if (owner_.has_room())
-            owner_.run_.sent.push_back({s, read_ps, device_});
+        if (owner_.has_room_for_step(s.time_ps))
+            owner_.run_.sent.push_back({s, read_ps, device_}), owner_.run_.devices[device_].sends = true;
     }
     void crosses(const link_crossing& s) override
     {
-        if (owner_.has_room())
+        if (owner_.has_room_for_step(s.time_ps))
             owner_.run_.crossings.push_back({s, device_});
     }
     void accepted(const packet_accepted& s) override
     {
-        if (owner_.has_room())
-            owner_.run_.accepted.push_back({s, device_});
+        if (owner_.has_room_for_step(s.time_ps))
+            owner_.run_.accepted.push_back({s, device_}), owner_.run_.devices[device_].accepts = true;
+        accepted_ps_ = s.time_ps;
     }
     void completes(std::uint64_t at_ps, std::uint32_t semaphore) override
     {
-        if (!owner_.ended_ && !owner_.run_.accepted.empty())
-            owner_.run_.completions.push_back(
-                {at_ps, device_, semaphore, static_cast<std::uint32_t>(owner_.run_.accepted.size() - 1)});
+        const std::uint32_t accepted = owner_.run_.accepted.end();
+        if (accepted != 0 && owner_.has_room_for_step(accepted_ps_))
+            owner_.run_.completions.push_back({at_ps, device_, semaphore, accepted - 1});
     }
 
     step_recorder& owner_;
     std::uint32_t device_;
     std::vector<std::deque<std::uint64_t>> reads_; ///< by port: read, and not sent
     std::vector<std::uint64_t> fetches_;           ///< by queue: the last one
+    std::uint64_t accepted_ps_ = 0;                ///< when the last one was
 };
 
-step_recorder::step_recorder(std::size_t most_steps) : most_steps_(most_steps) {}
+step_recorder::step_recorder(std::size_t steps_in_memory) : store_(steps_in_memory) {}
 
 step_recorder::~step_recorder() = default;
 
@@ -179,25 +181,38 @@ void step_recorder::begin(std::uint64_t now_ps)
 {
     run_.begin_ps = now_ps;
     ended_ = !problem_.empty(); // with host.compare the case runs once more, and that one counts
-    steps_ = 0;
-    run_.sent.clear();
-    run_.crossings.clear();
-    run_.accepted.clear();
-    run_.completions.clear();
+    records_ = 0;
+    store_.clear(run_);
+    for (recorded_device& d : run_.devices)
+        d.accepts = d.sends = false;
     run_.slices.clear();
 }
 
-void step_recorder::end() { ended_ = true; }
+void step_recorder::end()
+{
+    if (!ended_ && !store_.finish(run_))
+        problem_ = store_.problem();
+    ended_ = true;
+}
 
 bool step_recorder::has_room()
 {
     if (ended_)
         return false;
-    if (++steps_ <= most_steps_)
+    if (++records_ <= k_in_memory)
         return true;
-    problem_ = fmt::format(
-        "it has more than {} steps of packets, which do not fit into memory; choose a smaller case with --case",
-        most_steps_);
+    problem_ = fmt::format("it has more than {} messages, frames and accesses of cores, which do not fit into memory; choose a smaller case with "
+                           "--case, or larger messages",
+                           k_in_memory);
+    ended_ = true;
+    return false;
+}
+
+bool step_recorder::has_room_for_step(std::uint64_t now_ps)
+{
+    if (ended_ || store_.make_room(run_, now_ps))
+        return !ended_;
+    problem_ = store_.problem();
     ended_ = true;
     return false;
 }

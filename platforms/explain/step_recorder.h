@@ -5,7 +5,7 @@
 // recorder gives the times of one without (testbenches/issues/explain_test.cpp).
 #pragma once
 
-#include "platforms/explain/recorded_run.h"
+#include "platforms/explain/step_store.h"
 #include "platforms/workload/machine.h"
 
 #include <deque>
@@ -16,10 +16,11 @@ namespace weft {
 
 class step_recorder final : public step_trace_sink {
 public:
-    /// Of all steps together; each takes about 90 B of the host's memory.
-    static constexpr std::size_t k_most_steps = 16'000'000;
+    /// Of the steps of packets, those that memory holds; with what finds them each takes about 150 B. The others go to
+    /// a file. Of all other records, of messages and cores, it is all there may be.
+    static constexpr std::size_t k_in_memory = 16'000'000;
 
-    explicit step_recorder(std::size_t most_steps = k_most_steps);
+    explicit step_recorder(std::size_t steps_in_memory = k_in_memory);
     ~step_recorder();
     step_recorder(const step_recorder&) = delete;
     step_recorder& operator=(const step_recorder&) = delete;
@@ -33,6 +34,8 @@ public:
     void begin(std::uint64_t now_ps);
     /// All have answered: nothing more is recorded.
     void end();
+    /// Of the path, which goes back along run().
+    step_store& store() { return store_; }
 
     /// "" as long as all steps found room; else a sentence.
     const std::string& problem() const { return problem_; }
@@ -48,9 +51,10 @@ private:
     step_sink& steps_of(const component& owner) override;
     std::uint32_t device_of(const component& owner);
     bool has_room();
+    bool has_room_for_step(std::uint64_t now_ps);
 
-    std::size_t most_steps_;
-    std::size_t steps_ = 0;
+    step_store store_;
+    std::size_t records_ = 0; ///< besides steps of packets
     bool ended_ = false;
     std::string problem_;
     recorded_run run_;

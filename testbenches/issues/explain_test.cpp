@@ -3,6 +3,8 @@
 //
 // `weft explain`, as a user starts it: parts that sum to the time, parts that are their formulas, changes that are run.
 #include "platforms/cli/cli.h"
+#include "platforms/cli/explain_case.h"
+#include "platforms/firmware_bench/isolated.h"
 #include "platforms/explain/what_if.h"
 #include "testbenches/issues/program.h"
 #include "testbenches/issues/started_program.h"
@@ -10,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <sstream>
 
@@ -113,6 +116,42 @@ TEST_CASE("explain: collectives of CCUs and of failed chips are followed to thei
         CHECK(sum_of(causes) == j.at("time_ps"));
         CHECK(causes.count("unknown") == 0);
         CHECK(j.at("critical_path").at("messages") >= 3);
+    }
+}
+
+TEST_CASE("explain: steps that do not fit into memory come from a file and give the same path")
+{
+    const std::vector<std::string> files = {
+        "platform: tpu_v3\nname: tpu\nmesh: {rows: 2, cols: 4}\nburst: 1 packet\n"
+        "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [512 KiB]}]\n",
+        "platform: ub_mesh\nname: board\nmesh: {boards: 1, npus: 4, backplane: false}\nburst: 1 packet\n"
+        "workload: [{op: all_to_all, sizes: [2 MiB]}]\n",
+        "platform: ub_mesh\nname: ccu\nmesh: {boards: 1, npus: 4, backplane: false}\nub: {paths: shortest}\nburst: 1 packet\n"
+        "workload: [{op: all_reduce, algorithms: [ccu], sizes: [1 MiB]}]\n",
+        "platform: trainium\nname: trn\nworkload: [{op: all_reduce, algorithms: [device_mesh], sizes: [256 KiB]}]\n",
+    };
+    for (const std::string& file : files) {
+        const program_folder folder;
+        run(folder, file, "--set data=off");
+        const weft::cli::explained_case c((folder.path() / "out/results.json").string(), "");
+        const auto told_with = [&](std::size_t steps, const char* tmpdir) {
+            return weft::run_isolated(
+                [&] {
+                    if (tmpdir != nullptr)
+                        setenv("TMPDIR", tmpdir, 1);
+                    return weft::cli::explained(c, {}, steps).dump(1);
+                },
+                60);
+        };
+        INFO(file);
+        constexpr std::size_t k_few = 8000;
+        const weft::isolated_result all = told_with(weft::step_recorder::k_in_memory, "/nowhere"), few = told_with(k_few, nullptr);
+        CHECK(all.failure.empty());
+        CHECK(few.failure.empty());
+        CHECK(json::parse(all.text).contains("critical_path")); // no file was asked for
+        CHECK(few.text == all.text);
+        CHECK_THAT(told_with(k_few, "/nowhere").text, Contains("more than 8000 steps of packets") && Contains("/nowhere does not take the others") &&
+                                                          Contains("set TMPDIR"));
     }
 }
 
