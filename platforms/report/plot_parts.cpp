@@ -34,6 +34,37 @@ std::string escaped(const std::string& text)
     return out;
 }
 
+std::vector<double> log_axis::ticks() const
+{
+    constexpr std::size_t k_enough = 3;
+    const int first = static_cast<int>(std::floor(std::log10(least))), last = static_cast<int>(std::ceil(std::log10(most)));
+    const auto in_decades = [&](const std::vector<int>& digits, int step) {
+        std::vector<double> found;
+        for (int decade = first; decade <= last; ++decade)
+            for (const int digit : digits)
+                if (const double v = digit * std::pow(10.0, decade); v >= least && v <= most && decade % step == 0)
+                    found.push_back(v);
+        return found;
+    };
+    constexpr int k_most_decades = 6;
+    std::vector<double> found = in_decades({1}, last - first > k_most_decades + 1 ? 2 : 1);
+    if (found.size() < k_enough)
+        found = in_decades({1, 2, 5}, 1);
+    if (found.size() >= k_enough)
+        return found;
+    // Less than a decade: equal steps.
+    for (int decade = last; decade >= first - 3; --decade)
+        for (const int digit : {5, 2, 1}) {
+            const double step = digit * std::pow(10.0, decade);
+            found.clear();
+            for (double i = std::ceil(least / step); i * step <= most; ++i)
+                found.push_back(i * step);
+            if (found.size() >= k_enough)
+                return found;
+        }
+    return found;
+}
+
 std::string text_at(double x, double y, const std::string& what, const char* how)
 {
     return fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" {}>{}</text>\n", x, y, how, escaped(what));

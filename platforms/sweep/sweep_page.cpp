@@ -112,18 +112,10 @@ private:
     std::string y_axis() const
     {
         std::string out;
-        const bool few = y_.most / y_.least < 40;
-        const double decades = std::log10(y_.most / y_.least);
-        const int step = decades > 6 ? 2 : 1;
-        for (int decade = static_cast<int>(std::floor(std::log10(y_.least)));
-             decade <= static_cast<int>(std::ceil(std::log10(y_.most))); ++decade)
-            for (const int digit : {1, 2, 5}) {
-                const double v = digit * std::pow(10.0, decade);
-                if (v < y_.least || v > y_.most || (digit != 1 && !few) || (decade % step != 0))
-                    continue;
-                out += line_at(k_left, y_.at(v), k_right, y_.at(v), "grid");
-                out += text_at(k_left - 5, y_.at(v) + 4, tick_text(v), "class=\"ink\" text-anchor=\"end\"");
-            }
+        for (const double v : y_.ticks()) {
+            out += line_at(k_left, y_.at(v), k_right, y_.at(v), "grid");
+            out += text_at(k_left - 5, y_.at(v) + 4, tick_text(v), "class=\"ink\" text-anchor=\"end\"");
+        }
         return out + line_at(k_left, k_top, k_left, k_bottom, "axis");
     }
     std::string x_axis() const

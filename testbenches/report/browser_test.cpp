@@ -4,6 +4,7 @@
 // Reports of every platform, opened in Debian's Chromium without a network, and used by probe.js as a reader would.
 #include "testbenches/report/browser.h"
 
+#include <algorithm>
 #include <string>
 
 using Catch::Matchers::Contains;
@@ -41,6 +42,9 @@ void check_page(const json& found)
         CHECK(colours > 3);
     }
     CHECK(found.at("overflow") <= 0); // nothing sticks out of the window
+    CHECK(found.at("unnamed_rows") == false);
+    CHECK(found.at("lane_pixels") >= 3); // thinner ones are a blur
+    CHECK(found.at("ranks_pixels") <= 1200);
     CHECK(found.at("resources").empty());
     CHECK(found.at("settings") > 10);
     CHECK(found.at("slider_focused") == true);
@@ -106,6 +110,25 @@ TEST_CASE("the reports of the other platforms work in a browser")
           "--set data=off --set 'workload=[{op: all_reduce, algorithms: [rdh], sizes: [1 MiB, 4 MiB]}]'");
     check("ipu_pod/pod16.yaml", "--set data=off");
     check("switchml/two_racks.yaml", "", 2); // a tree of switches
+}
+
+TEST_CASE("the report of a large mesh names its rows and draws the ranks that find room")
+{
+    const temporary_folder folder;
+    folder.write("large.yaml", "platform: tpu_v3\nname: large\ndata: off\nmesh: {rows: 14, cols: 24}\n"
+                               "workload: [{op: broadcast, sizes: [4 B]}]\n");
+    make_page(folder, (folder / "large.yaml").string(), "");
+    for (const int width : {1280, 800}) {
+        INFO(width);
+        const json found = used(folder, "report.html", width);
+        check_page(found);
+        CHECK(found.at("ranks_drawn") >= 30);
+        CHECK((width < 1280 || found.at("cut_tables") == 0));
+        // Lines that look alike in the legend are told apart by its words; there is one size.
+        const auto& legend = found.at("legend");
+        CHECK(std::count_if(legend.begin(), legend.end(), [](const json& l) { return Contains("(long line)").match(l); }) == 1);
+        CHECK(std::count_if(legend.begin(), legend.end(), [](const json& l) { return Contains("(short lines)").match(l); }) == 1);
+    }
 }
 
 TEST_CASE("the report of training steps draws them over time")

@@ -61,6 +61,12 @@
       found.canvases[id] = look(id).colours;
     }
     found.overflow = document.documentElement.scrollWidth - document.documentElement.clientWidth;
+    found.unnamed_rows = weft.topology.hasUnnamedRows();
+    found.lane_pixels = weft.ranks.laneHeight();
+    found.ranks_drawn = weft.ranks.drawn();
+    found.ranks_pixels = byId("ranks").clientHeight;
+    found.cut_tables = ["wires", "lanes"].filter((id) => byId(id).scrollWidth > byId(id).clientWidth).length;
+    found.legend = weft.curves.charts["chart-time"] ? weft.curves.charts["chart-time"].data.datasets.map((d) => d.label) : [];
     found.resources = performance.getEntriesByType("resource").map((r) => r.name).filter((name) => !name.startsWith("data:"));
     found.rows = document.querySelectorAll("#results-table tbody tr").length;
     found.settings = document.querySelectorAll("#config-table tbody tr").length;

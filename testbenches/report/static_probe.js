@@ -45,6 +45,7 @@
     // Charts: curves with markers in each, and no text that sticks out or lies over another.
     found.panels = shown().length;
     found.curves = shown().map((s) => s.querySelectorAll("path.curve").length);
+    found.levels = shown().map((s) => s.querySelectorAll("line.grid").length);
     found.markers = shown().reduce((n, s) => n + s.querySelectorAll("title").length - 1, 0);
     found.texts_outside = 0;
     found.texts_over_texts = 0;

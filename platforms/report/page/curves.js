@@ -5,7 +5,7 @@
 "use strict";
 
 weft.curves = (() => {
-  const { byId, make, results, activity, state, present, palette, time, size, bytes, percent } = weft;
+  const { byId, make, results, activity, state, present, palette, time, size, bytes, percent, group } = weft;
   const charts = {};
   const ops = [...new Set(results.results.map((r) => r.op))];
   let op = ops[0];
@@ -45,12 +45,12 @@ weft.curves = (() => {
       if (!kinds.has(kind)) kinds.set(kind, new Map());
       kinds.get(kind).set(r.size_bytes, r);
     }
-    for (const [label, bounds] of kinds)
-      all.push({ label, data: [...bounds.values()].sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: bound(r), row: r, bound: true })),
-        borderColor: colours.text, backgroundColor: colours.text, borderDash: label.includes("switch") ? [2, 4] : [6, 5], borderWidth: 1.6, pointStyle: "line", pointRadius: bounds.size === 1 ? 14 : 0 });
+    for (const [kind, bounds] of kinds)
+      all.push({ label: `${kind} (${bounds.size === 1 ? "long line" : kind.includes("switch") ? "dotted" : "dashed"})`, data: [...bounds.values()].sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: bound(r), row: r, bound: true })),
+        borderColor: colours.text, backgroundColor: colours.text, borderDash: kind.includes("switch") ? [2, 4] : [6, 5], borderWidth: 1.6, pointStyle: "line", pointRadius: bounds.size === 1 ? 14 : 0 });
     const busiest = rows.filter((r) => r.busy_shares).map((r) => ({ x: r.size_bytes, y: bound({ ...r, bound_us: r.time_us * largest(r) }), row: r, own: true }));
     if (busiest.length)
-      all.push({ label: "busiest part of the run alone", data: busiest, borderColor: "transparent", backgroundColor: colours.muted, pointStyle: "line", pointRadius: 7, borderWidth: 0, showLine: false, clip: 8,
+      all.push({ label: "busiest part of the run alone (short lines)", data: busiest, borderColor: "transparent", backgroundColor: colours.muted, pointStyle: "line", pointRadius: 7, borderWidth: 0, showLine: false, clip: 8,
         pointBorderColor: colours.muted, pointBorderWidth: 2 });
     return all;
   }
@@ -92,10 +92,10 @@ weft.curves = (() => {
     const rows = results.results.filter((r) => r.op === op);
     byId("curves").hidden = results.results.length === 0;
     if (rows.length === 0) return;
-    bySize("chart-time", rows, (r) => r.time_us, (r) => r.bound_us, "time (us)", time, true);
+    bySize("chart-time", rows, (r) => r.time_us, (r) => r.bound_us, "time", time, true);
     bySize("chart-busbw", rows, (r) => r.busbw_GBps, (r) => r.size_bytes / r.bound_us / 1000 * busFactor(r), "bus bandwidth (GB/s)", (v) => weft.digits(v) + " GB/s", false);
     const bound = rows.filter((r) => r.bound_share).sort((a, b) => b.bound_share - a.bound_share)[0];
-    byId("curve-note").textContent = (bound ? `Dashed: the least time that ${bound.bound_by} allow any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
+    byId("curve-note").textContent = (bound ? `${new Set(rows.map((r) => r.size_bytes)).size === 1 ? "Long line" : inSwitch(bound) ? "Dotted" : "Dashed"}: the least time that ${bound.bound_by} allow any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
       "Short lines: what the busiest core, port, memory or link of a run took alone; a point on its line was limited by it. A click shows the inside of a collective.";
     byId("curve-choice").replaceChildren(...(ops.length > 1 ? ops.map((name) =>
       make("button", { type: "button", "aria-pressed": String(name === op), onclick: () => { op = name; drawSizes(); } }, name)) : []));
@@ -119,7 +119,7 @@ weft.curves = (() => {
     put("chart-machine", {
       type: "line", data: { datasets }, plugins: [mark],
       options: { maintainAspectRatio: false, animation: false, interaction: { mode: "index", intersect: false },
-        scales: { x: { type: "linear", min: 0, max: c.time_us / unit[1], title: { display: true, text: `time (${unit[0]})` }, ticks: { maxTicksLimit: 7 } },
+        scales: { x: { type: "linear", min: 0, max: c.time_us / unit[1], title: { display: true, text: `time (${unit[0]})` }, ticks: { maxTicksLimit: 7, callback: (v) => v >= 1000 ? group(Math.round(v)) : String(Number(v.toPrecision(4))) } },
           y: { min: 0, suggestedMax: 20, max: Math.max(...datasets.map((d) => Math.max(...d.data.map((p) => p.y)))) > 60 ? 100 : undefined, title: { display: true, text: "busy (%)" } } },
         plugins: { legend: { position: "bottom", labels: { boxWidth: 12, boxHeight: 3 } }, tooltip: { callbacks: { title: (i) => i.length ? time(i[0].parsed.x * unit[1]) : "", label: (i) => `${i.dataset.label}: ${percent(i.parsed.y / 100)}` } } } },
     });

@@ -107,7 +107,8 @@ weft.heatmap = (() => {
   };
   const shortNameOf = (line) => {
     const [from, to] = levels[state.level].bundles[line[0]], short = weft.topology.shortName;
-    const name = from === to ? `in ${short(from)}` : `${short(from)} \u2192 ${short(to).replace(/^[a-z]+ /, "")}`;
+    const kind = /^[a-z]+ /.exec(short(from)), alike = kind && short(to).startsWith(kind[0]);
+    const name = from === to ? `in ${short(from)}` : `${short(from)} \u2192 ${alike ? short(to).slice(kind[0].length) : short(to)}`;
     return line.length > 1 ? `${name}, +${line.length - 1}` : name;
   };
   const valueOf = (line, bin) => {

@@ -13,10 +13,12 @@ weft.topology = (() => {
 
   const layoutOf = (i) => layouts[i] || (layouts[i] = weft.layout.ofLevel(levels[i], weft.activity.map.dimensions));
 
-  function fit(width, height, l) {
-    const scale = Math.min(width / (l.x1 - l.x0), height / (l.y1 - l.y0), 150) * view.zoom;
+  /// `margin`: pixels at the left, for names of rows.
+  function fit(width, height, l, margin) {
+    const room = width - margin;
+    const scale = Math.min(room / (l.x1 - l.x0), height / (l.y1 - l.y0), 150) * view.zoom;
     const cx = (l.x0 + l.x1) / 2 + view.x, cy = (l.y0 + l.y1) / 2 + view.y;
-    return { scale, x: (x) => width / 2 + (x - cx) * scale, y: (y) => height / 2 + (y - cy) * scale };
+    return { scale, x: (x) => margin + room / 2 + (x - cx) * scale, y: (y) => height / 2 + (y - cy) * scale };
   }
 
   /// Ends and the middle of a lane, in pixels; lanes of the two directions lie beside each other.
@@ -41,7 +43,7 @@ weft.topology = (() => {
     const aspect = (l.y1 - l.y0) / (l.x1 - l.x0);
     const wide = canvas.parentElement.clientWidth;
     const { g, width, height } = weft.surface(canvas, Math.max(260, Math.min(620, wide * aspect + 20)));
-    const f = frame = fit(width, height, l);
+    const f = frame = fit(width, height, l, margins.get(state.level) || 0);
     const c = present();
     const rows = c ? shares(c.bundles[state.level] || "") : new Uint8Array();
     values = l.links.map((_, i) => c && rows.length ? shareOf(c, rows, i, state.bin) : 0);
@@ -54,7 +56,9 @@ weft.topology = (() => {
       if (link.broken === link.wires) broken.push(link);
       else buckets[values[i] === 0 ? 0 : Math.max(1, Math.min(steps, Math.ceil(values[i] * steps)))].push(link);
     });
-    const dense = l.links.length > 1500, thin = Math.max(0.3, Math.min(1, 14 / Math.sqrt(l.links.length)));
+    // Lines that cross each other hide what is below, those between neighbours do not.
+    const crosses = lengthOfAll(l) > 8 * l.places.length;
+    const dense = crosses && l.links.length > 1500, thin = crosses ? Math.max(0.3, Math.min(1, 14 / Math.sqrt(l.links.length))) : 1;
     g.lineCap = "round";
     buckets.forEach((links, step) => {
       if (links.length === 0) return;
@@ -83,6 +87,15 @@ weft.topology = (() => {
     if (hot) outline(g, l, f, colours);
   }
 
+  /// In steps between neighbours.
+  function lengthOfAll(l) {
+    if (l.length === undefined)
+      l.length = l.links.reduce((sum, k) => sum + Math.hypot(l.places[k.to].x - l.places[k.from].x, l.places[k.to].y - l.places[k.from].y), 0);
+    return l.length;
+  }
+  const margins = new Map(); // of the levels whose rows have names beside them
+  let unnamedRows = false;   // some found no room
+
   /// Mean of what a place sends, or of what moves inside it.
   function loads(l) {
     const sums = l.places.map(() => [0, 0]);
@@ -91,9 +104,10 @@ weft.topology = (() => {
   }
 
   const readable = 9; // pixels of the smallest text
+  const many = 300;   // places from which on a box shows what its links do
 
   function drawPlaces(g, l, f, colours) {
-    const load = loads(l), many = l.places.length > 300, unnamed = [];
+    const load = loads(l), filled = l.places.length > many, unnamed = [];
     l.places.forEach((p, i) => {
       const x = f.x(p.x), y = f.y(p.y);
       const half = Math.max(1.6, f.scale * (p.small ? 0.17 : p.ranks > 0 ? 0.27 : 0.3));
@@ -102,7 +116,7 @@ weft.topology = (() => {
       if (p.ranks === 0 && !p.failed) g.ellipse(x, y, half * 1.25, half * 0.8, 0, 0, 2 * Math.PI);
       else if (half > 5) g.roundRect(x - half, y - half, 2 * half, 2 * half, Math.min(5, half / 3));
       else g.rect(x - half, y - half, 2 * half, 2 * half);
-      g.fillStyle = p.failed ? colours.panel : many || l.links.some((k) => k.inside) ? heatText(load[i]) : colours.panel;
+      g.fillStyle = p.failed ? colours.panel : filled || l.links.some((k) => k.inside) ? heatText(load[i]) : colours.panel;
       g.fill();
       g.lineWidth = half > 5 ? 1.6 : 0.6;
       g.strokeStyle = p.failed ? colours.ghost : p.ranks === 0 ? colours.series[3] : colours.muted;
@@ -123,7 +137,7 @@ weft.topology = (() => {
         const px = pixelsOf(text);
         if (px < readable) unnamed.push({ p, x: x - half, y });
         else {
-          const inside = many || l.links.some((k) => k.inside);
+          const inside = filled || l.links.some((k) => k.inside);
           const [r, gr, b] = weft.heat(load[i]);
           g.fillStyle = inside ? ((0.3 * r + 0.59 * gr + 0.11 * b) > 140 ? "#10161f" : "#ffffff") : colours.text;
           g.font = px.toFixed(1) + "px system-ui, 'DejaVu Sans', sans-serif";
@@ -133,17 +147,17 @@ weft.topology = (() => {
         }
       }
     });
-    nameRows(g, unnamed, colours);
+    nameRows(g, unnamed, colours, l.places.length);
   }
   /// Beside a row of places that are too small for their names: "3,0 ... 3,7", or "leaf x 36" of switches.
-  function nameRows(g, unnamed, colours) {
+  function nameRows(g, unnamed, colours, places) {
     const rows = new Map();
     for (const u of unnamed) {
       const key = Math.round(u.y);
       if (!rows.has(key)) rows.set(key, []);
       rows.get(key).push(u);
     }
-    let last = -Infinity;
+    let last = -Infinity, missing = 0;
     g.font = "11px system-ui, 'DejaVu Sans', sans-serif";
     g.fillStyle = colours.muted;
     g.textAlign = "right";
@@ -155,9 +169,15 @@ weft.topology = (() => {
       for (const { p } of row) kinds.set(weft.layout.kindOf(p.name), (kinds.get(weft.layout.kindOf(p.name)) || 0) + 1);
       const text = row[0].p.ranks === 0 ? [...kinds].map(([kind, n]) => n > 1 ? `${kind} \u00d7 ${n}` : kind).join(", ")
         : row.length === 1 ? labelOf(row[0].p) : `${labelOf(row[0].p)} \u2026 ${labelOf(row[row.length - 1].p)}`;
-      if (row[0].x - 8 < g.measureText(text).width) continue; // no room
+      const short = g.measureText(text).width - (row[0].x - 8);
+      if (short > 0) { missing = Math.max(missing, short); continue; } // no room
       g.fillText(text, row[0].x - 6, y);
       last = y;
+    }
+    unnamedRows = missing > 0;
+    if (missing > 0 && !margins.has(state.level) && view.zoom === 1 && unnamed.length > places / 2) {
+      margins.set(state.level, 2 * Math.ceil(missing) + 8); // the drawing stands in the middle of what is left
+      request();
     }
   }
   /// A group that all chips are in tells nobody anything.
@@ -311,6 +331,7 @@ weft.topology = (() => {
     if (l.places.some((p) => p.ranks === 0 && !p.failed)) ramp.append(make("span", {}, "ellipses: switches and spares"));
     byId("topology-note").textContent = `${weft.group(map.nodes)} devices, ${weft.group(map.wires)} directed links` +
       (levels.length > 1 || level.what !== "devices" ? `; shown as ${weft.group(level.places.length)} ${nameOfLevel(level.what)}: a line is the mean of all links between two of them, a box that of the links that leave or stay in it. ` : ". ") +
+      (levels.length === 1 && level.places.length > many ? "A box has the mean of the links on which it sends. " : "") +
       "Drag or arrow keys move, buttons or + and \u2212 zoom.";
   }
 
@@ -321,7 +342,7 @@ weft.topology = (() => {
   /// Name of a place where there is little room; the same for all that are drawn alike.
   const shortName = (place) => {
     const p = layoutOf(state.level).places[place];
-    return /\(/.test(p.name) && p.ranks > 0 ? weft.layout.kindOf(p.name) + " " + labelOf(p) : p.name;
+    return /\(/.test(p.name) ? weft.layout.kindOf(p.name) + " " + labelOf(p) : p.name;
   };
-  return { layoutOf, nameOfLevel, shortName, draw };
+  return { layoutOf, nameOfLevel, shortName, draw, hasUnnamedRows: () => unnamedRows };
 })();
