@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Event records: what happened to packets, at exactly two points per component: accepted and emitted. A component has a
-// sink pointer that is null unless somebody looks; then a record costs one call. Control of a link, which is no packet, is
-// recorded where it is sent. Everything else is derived from these.
+// sink pointer that is null unless somebody looks; then a record costs one call. Control of a link, which is no packet,
+// is recorded where it is sent. Everything else is derived from these.
 #pragma once
 
 #include "tlm/packet.h"

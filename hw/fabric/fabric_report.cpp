@@ -79,7 +79,7 @@ void fabric_engine::record_into(trace_sink& trace)
     for (std::uint32_t link = 0; link < link_count(); ++link)
         trace_->add_track(*this, link_name(link));
     sink_ = trace_.get();
-    control_.tell(*this);
+    control_.set_listener(*this);
     look_at_links();
 }
 

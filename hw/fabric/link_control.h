@@ -67,10 +67,12 @@ public:
     }
     bool on() const { return !wires_.empty(); }
     /// Told of everything that is sent from now on.
-    void tell(control_listener_if& listener) { listener_ = &listener; }
+    void set_listener(control_listener_if& listener) { listener_ = &listener; }
 
-    /// `packets` that came over `link` leave the buffer behind it from now on.
-    void owe(std::uint32_t link, std::uint64_t now_ps, std::uint32_t cells, std::uint32_t bytes, std::uint32_t packets)
+    /// `packets` that came over `link` leave the buffer behind it from now on. A function of its own: fabrics without
+    /// control must not pay for its registers.
+    [[gnu::noinline]] void owe(std::uint32_t link, std::uint64_t now_ps, std::uint32_t cells, std::uint32_t bytes,
+                               std::uint32_t packets)
     {
         const std::uint32_t reverse = wires_[link].reverse;
         if (reverse == k_none)
@@ -80,8 +82,12 @@ public:
             w.cells += cells;
             w.bytes += bytes;
         } else {
-            settle(reverse, w.busy_until_ps);
-            send_blocks(reverse, now_ps, packets);
+            const std::uint64_t left = settle(w);
+            w.blocks += left + packets;
+            if (listener_ != nullptr) {
+                tell(reverse, w.busy_until_ps, left, 0);
+                tell(reverse, now_ps, packets, 0);
+            }
         }
     }
     /// Flits of another kind for the receiver of `link`, on the other wire: a request to send again, which it makes at
@@ -93,7 +99,7 @@ public:
             return;
         wires_[reverse].requests += bytes;
         if (wires_[reverse].busy_until_ps < now_ps)
-            send_requests(reverse, at_ps);
+            send(reverse, at_ps, 0);
     }
 
     /// A transmission on `link` begins, and ends at `end_ps`: bytes of control that follow it on the wire.
@@ -104,8 +110,7 @@ public:
         if (w.reverse == k_none || (w.cells | w.bytes | w.requests) == 0)
             return 0;
         if (w.busy_until_ps < now_ps) {
-            settle(link, w.busy_until_ps);
-            send_requests(link, w.busy_until_ps);
+            send(link, w.busy_until_ps, settle(w));
             return 0;
         }
         const std::uint64_t of_packet = packets == 1 ? wire_bytes : wire_bytes / packets;
@@ -113,10 +118,10 @@ public:
         const std::uint64_t cells = data_blocks * params_.cells_per_bit, bytes = data_blocks * params_.bytes_per_bit;
         w.cells -= cells < w.cells ? cells : w.cells;
         w.bytes -= bytes < w.bytes ? bytes : w.bytes;
-        std::uint64_t more = send_requests(link, end_ps);
-        if (w.cells >= params_.return_at_cells || w.bytes >= params_.return_at_bytes)
-            more += settle(link, end_ps);
-        return more;
+        const bool returns = w.cells >= params_.return_at_cells || w.bytes >= params_.return_at_bytes;
+        if (!returns && w.requests == 0)
+            return 0;
+        return send(link, end_ps, returns ? settle(w) : 0);
     }
     /// The wire is busy until then, control included.
     void set_busy(std::uint32_t link, std::uint64_t until_ps) { wires_[link].busy_until_ps = until_ps; }
@@ -131,8 +136,7 @@ public:
     void reset()
     {
         for (std::uint32_t link = 0; link < wires_.size(); ++link) {
-            settle(link, wires_[link].busy_until_ps);
-            send_requests(link, wires_[link].busy_until_ps);
+            send(link, wires_[link].busy_until_ps, settle(wires_[link]));
             wires_[link].busy_until_ps = 0;
         }
     }
@@ -154,31 +158,30 @@ private:
             return 0;
         return w.cells <= params_.cells_per_block ? 1 : (w.cells + params_.cells_per_block - 1) / params_.cells_per_block;
     }
-    /// What is owed goes now; its bytes.
-    std::uint64_t settle(std::uint32_t link, std::uint64_t at_ps)
+    std::uint64_t settle(wire& w) const
     {
-        wire& w = wires_[link];
         const std::uint64_t blocks = blocks_for(w);
         w.cells = w.bytes = 0;
-        return send_blocks(link, at_ps, blocks);
+        return blocks;
     }
-    std::uint64_t send_blocks(std::uint32_t link, std::uint64_t at_ps, std::uint64_t blocks)
-    {
-        wires_[link].blocks += blocks;
-        const std::uint64_t bytes = blocks * params_.control_block_bytes;
-        if (listener_ != nullptr && blocks != 0)
-            listener_->on_control({link, at_ps, bytes, blocks});
-        return bytes;
-    }
-    std::uint64_t send_requests(std::uint32_t link, std::uint64_t at_ps)
+    /// So many blocks and all requests go on the wire at `at_ps`; their bytes.
+    std::uint64_t send(std::uint32_t link, std::uint64_t at_ps, std::uint64_t blocks)
     {
         wire& w = wires_[link];
-        const std::uint64_t bytes = w.requests;
+        const std::uint64_t requests = w.requests;
+        w.blocks += blocks;
+        w.request_bytes += requests;
         w.requests = 0;
-        w.request_bytes += bytes;
-        if (listener_ != nullptr && bytes != 0)
-            listener_->on_control({link, at_ps, bytes, 0});
-        return bytes;
+        if (listener_ != nullptr)
+            tell(link, at_ps, blocks, requests);
+        return requests + blocks * params_.control_block_bytes;
+    }
+    [[gnu::noinline]] void tell(std::uint32_t link, std::uint64_t at_ps, std::uint64_t blocks, std::uint64_t requests) const
+    {
+        if (requests != 0)
+            listener_->on_control({link, at_ps, requests, 0});
+        if (blocks != 0)
+            listener_->on_control({link, at_ps, blocks * params_.control_block_bytes, blocks});
     }
 
     link_control_params params_;

@@ -26,7 +26,8 @@ struct log_axis {
     {
         return from + (std::log(value) - std::log(least)) / (std::log(most) - std::log(least)) * (to - from);
     }
-    /// Round values from `least` to `most`, ascending: powers of ten, or what lies between them where these are fewer than three.
+    /// Round values from `least` to `most`, ascending: powers of ten, or what lies between them where these are fewer
+    /// than three.
     std::vector<double> ticks() const;
 };
 
