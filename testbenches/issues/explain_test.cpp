@@ -119,7 +119,7 @@ TEST_CASE("explain: collectives of CCUs and of failed chips are followed to thei
     }
 }
 
-TEST_CASE("explain: steps that do not fit into memory come from a file and give the same path")
+TEST_CASE("explain: steps beyond memory come from a file and give the same path")
 {
     const std::vector<std::string> files = {
         "platform: tpu_v3\nname: tpu\nmesh: {rows: 2, cols: 4}\nburst: 1 packet\n"

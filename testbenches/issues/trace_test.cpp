@@ -150,7 +150,7 @@ workload:
     CHECK(links_after > 0);
 }
 
-TEST_CASE("trace of a UB mesh: control blocks are slices of the links that carry them")
+TEST_CASE("trace of a UB mesh: control blocks are slices of their links")
 {
     const program_folder folder;
     const trace t = traced(folder, R"yaml(platform: ub_mesh

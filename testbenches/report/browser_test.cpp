@@ -112,7 +112,7 @@ TEST_CASE("the reports of the other platforms work in a browser")
     check("switchml/two_racks.yaml", "", 2); // a tree of switches
 }
 
-TEST_CASE("the report of a large mesh names its rows and draws the ranks that find room")
+TEST_CASE("the report of a large mesh names its rows and has readable lanes")
 {
     const temporary_folder folder;
     folder.write("large.yaml", "platform: tpu_v3\nname: large\ndata: off\nmesh: {rows: 14, cols: 24}\n"
