@@ -277,15 +277,19 @@ bool ub_mesh_config::has_bit_errors() const
            });
 }
 
-/// "" where more channels would not help.
-std::string ub_mesh_config::too_few_channels(abi::collective_op op, abi::algorithm algo, bool transposed) const
+/// What of the CCUs `algo` lacks among ranks that are told `table`, and the remedy; "" where more of it would not help.
+std::string ub_mesh_config::lack_of_units(abi::collective_op op, abi::algorithm algo, bool transposed, const abi::platform_table& table) const
 {
-    abi::platform_table table = rank_table(0);
-    table.ccu_channels = firmware::k_ccu_channels;
-    const char* reason = "";
-    if (!firmware::supports(op, algo, table, transposed, &reason))
+    if (!abi::is_in(abi::k_by_ccu, algo))
         return "";
+    if (npu.ccu.presence == ccu_presence::never)
+        return "npu.ccu.presence is never; write used or always";
+    abi::platform_table with_all = table;
+    with_all.ccu_channels = firmware::k_ccu_channels;
+    const char* reason = "";
     const std::uint32_t needed = firmware::ccu_channels_of(op, algo, table), along_lines = firmware::ccu_channels_of(op, abi::algorithm::ccu_axes, table);
+    if (!firmware::supports(op, algo, with_all, transposed, &reason) || needed <= npu.ccu.channels)
+        return "";
     return fmt::format("it needs {} channel{}, one to each other NPU{}, but npu.ccu.channels is {}; write {} or more{}", needed, needed == 1 ? "" : "s",
                        algo == abi::algorithm::ccu_axes ? " of the own lines" : "", npu.ccu.channels, needed,
                        along_lines < needed ? fmt::format(" (ccu_axes needs {})", along_lines) : "");
@@ -294,13 +298,11 @@ std::string ub_mesh_config::too_few_channels(abi::collective_op op, abi::algorit
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* reason = "";
-    if (abi::is_in(abi::k_by_ccu, algo) && npu.ccu.presence == ccu_presence::never)
-        return fmt::format("{} by {} cannot run here: npu.ccu.presence is never; write used or always.", name_of(op), name_of(algo));
-    if (!firmware::supports(op, algo, rank_table(0), transposed, &reason)) {
+    if (const abi::platform_table table = rank_table(0); !firmware::supports(op, algo, table, transposed, &reason)) {
         const std::string where =
             ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
-        const std::string channels = abi::is_in(abi::k_by_ccu, algo) ? too_few_channels(op, algo, transposed) : "";
-        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, channels.empty() ? reason : channels);
+        const std::string lack = lack_of_units(op, algo, transposed, table);
+        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, lack.empty() ? reason : lack);
     }
     if (ranks() == mesh.ranks() || failed_from_the_start(faults))
         return {};
@@ -322,15 +324,25 @@ abi::command command_of_units(const collective_case& c)
     return command;
 }
 
-/// Why CCUs cannot carry out `command` among the ranks of `table`; "" when they can.
-std::string unit_refusal(const abi::platform_table& table, const abi::command& command, const firmware::ccu_capacities& capacities)
+/// Why CCUs cannot carry out `command` among the ranks of `table`: each reason with its remedy.
+std::vector<std::string> unit_refusals(const abi::platform_table& table, const abi::command& command, const firmware::ccu_capacities& capacities)
 {
+    std::vector<std::string> all;
+    const firmware::ccu_lacks lacks = firmware::ccu_lacks_of(table, command, capacities);
+    for (std::uint32_t i = 0; i < lacks.count; ++i) {
+        const firmware::ccu_lack& lack = lacks.of[i];
+        std::string what = lack.key;
+        std::replace(what.begin(), what.end(), '_', ' ');
+        all.push_back(fmt::format("it needs {} {}, but npu.ccu.{} is {}; write {} or more", lack.needs, what, lack.key, lack.has, lack.needs));
+    }
+    if (!all.empty())
+        return all;
     const abi::status refused = firmware::ccu_refusal(table, command, capacities);
     if (refused.ok())
-        return "";
+        return all;
     const std::string_view text = refused.where;
     const std::size_t remedy = std::min(text.find(';'), text.size());
-    return fmt::format("{} ({}){}", text.substr(0, remedy), refused.detail, text.substr(remedy));
+    return {fmt::format("{} ({}){}; npu.ccu says what a unit has", text.substr(0, remedy), refused.detail, text.substr(remedy))};
 }
 
 /// What of a CCU is too small for all programs of `command` together; "" when nothing is.
@@ -390,11 +402,12 @@ void check_units_of(const collective_spec& spec, const std::string& entry, const
         for (const unit_users& u : users) {
             if (u.table.ranks < 2 || refused.count(c.algo) != 0)
                 continue;
-            if (const std::string why = unit_refusal(u.table, command, capacities); !why.empty()) {
+            for (const std::string& why : unit_refusals(u.table, command, capacities)) {
                 refused.insert(c.algo);
-                p.push_back({severity::error, key, fmt::format("{} cannot run {}: {}; npu.ccu says what a unit has.", what, u.place, why)});
-                continue;
+                p.push_back({severity::error, key, fmt::format("{} cannot run {}: {}.", what, u.place, why)});
             }
+            if (refused.count(c.algo) != 0)
+                continue;
             if (c.count == 0 || short_of.count(c.algo) != 0)
                 continue;
             if (const std::string lack = unit_shortage(u.table, command, capacities); !lack.empty()) {
@@ -558,6 +571,9 @@ workload_ground ub_mesh_config::ground() const
     g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);
+    };
+    g.lack = [this](abi::collective_op op, abi::algorithm algo, bool transposed, const abi::platform_table& table) {
+        return lack_of_units(op, algo, transposed, table);
     };
     return g;
 }

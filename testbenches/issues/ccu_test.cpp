@@ -196,8 +196,14 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
                Contains("needs 7 channels") && Contains("npu.ccu.channels is 3; write 7 or more") && !Contains("ccu_axes needs"));
     CHECK_THAT(refused("--set npu.ccu.channels=3 --set mesh.boards=2 --set mesh.npus=4 --set mesh.backplane=true", 2),
                Contains("needs 7 channels") && Contains("ccu_axes needs 4"));
-    CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 2), Contains("too few CCU check-bit entries (64)"));
-    CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("too few CCU missions"));
+    // All that is too small at once.
+    CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64 --set mesh.boards=2 --set mesh.backplane=true", 2),
+               Contains("needs 580 check entries, but npu.ccu.check_entries is 64; write 580 or more") &&
+                   Contains("needs 30 slices, but npu.ccu.slices is 16; write 30 or more"));
+    CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("needs 2 missions, but npu.ccu.missions is 1; write 2 or more"));
+    CHECK_THAT(refused("--set npu.ccu.loop_engines=1", 2), Contains("needs 2 loop engines, but npu.ccu.loop_engines is 1; write 2 or more"));
+    // What is asked for is enough.
+    k_board.exact(every_one("sizes: [64 KiB]"), "--set npu.ccu.slices=16 --set npu.ccu.check_entries=580 --set npu.ccu.missions=2 --set npu.ccu.loop_engines=2");
 }
 
 TEST_CASE("ccu: what the units of a process group cannot do is said before the run")
@@ -215,7 +221,15 @@ TEST_CASE("ccu: what the units of a process group cannot do is said before the r
     const std::string two = "[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-3\"]}, "
                             "{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"4-7\"]}]";
     CHECK_THAT(refused(two, "--set npu.ccu.address_registers=1000 --set cases=continuous"),
-               Contains("workload.1.algorithms.0") && Contains("too few CCU address registers"));
+               Contains("workload.1.algorithms.0") && Contains("address registers, but npu.ccu.address_registers is 1000; write ") &&
+                   Contains("among ranks 4 to 7"));
+    const std::string groups = "[{op: all_reduce, algorithms: [ccu, ccu_one_shot], sizes: [4 KiB], groups: [\"0-4\", \"5-7\"]}]";
+    CHECK_THAT(refused(groups, "--set npu.ccu.channels=3"),
+               Contains("workload.0.algorithms.0: is ccu, which cannot run among ranks 0 to 4: it needs 4 channels, one to each other NPU, but "
+                        "npu.ccu.channels is 3; write 4 or more.") &&
+                   Contains("workload.0.algorithms.1"));
+    k_board.exact(groups, "--set npu.ccu.channels=4");
+    CHECK_THAT(refused(groups, "--set npu.ccu.presence=never"), Contains("among ranks 0 to 4: npu.ccu.presence is never; write used or always."));
     // Groups of the same ranks are one division, and one of all ranks in their order is none.
     k_board.exact("[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-3\"]}, {op: reduce_scatter, algorithms: [ccu], sizes: [4 KiB], "
                   "groups: [\"0,1,2,3\"]}]",
