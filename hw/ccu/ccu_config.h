@@ -54,7 +54,7 @@ struct ccu_config {
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"160 GB/s\""));
         visit("copy_rate", self.copy_rate, "Rate of transfers inside the own memory", quoted("200 GB/s, local copy in a public cost model"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"200 GB/s\""));
-        visit("outstanding", self.outstanding, "Operations of 4 KiB under way on one channel; a segment counts as several, and one may always go", assumed("64; not published"),
+        visit("outstanding", self.outstanding, "Operations of 4 KiB under way on one channel; a segment counts as several, and one may always go. A reduce of several rounds uses as many loop engines, 32 at least", assumed("64; not published"),
               between(1, 65'536));
         visit("segment", self.segment, "Longest part of a transfer between memories that is acknowledged at once", quoted("64 KiB, transaction segment of UB"),
               between(data_size(4 << 10), data_size(16 << 20)).multiple_of(4 << 10));

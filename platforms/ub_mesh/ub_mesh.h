@@ -86,8 +86,8 @@ struct npu_ccu_config : ccu_config {
     }
     firmware::ccu_capacities capacities() const
     {
-        return {instructions,      missions,      loop_engines, address_registers,
-                general_registers, check_entries, slices,       channels};
+        return {instructions,  missions, loop_engines, address_registers, general_registers,
+                check_entries, slices,   channels,     outstanding};
     }
 };
 

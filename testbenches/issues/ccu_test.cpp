@@ -268,6 +268,20 @@ TEST_CASE("ccu: a reduce takes no longer by more loop engines")
     }
 }
 
+TEST_CASE("ccu: a reduce takes as many loop engines as a channel carries")
+{
+    const auto us = [](int outstanding, int engines) {
+        return k_board.time_us("[{op: reduce, algorithms: [ccu], sizes: [8 MiB]}]",
+                               fmt::format("--set data=off --set npu.ccu.outstanding={} --set npu.ccu.loop_engines={}", outstanding, engines));
+    };
+    for (const int outstanding : {8, 16, 32, 128}) {
+        INFO(outstanding << " outstanding");
+        const double all = us(outstanding, 200);
+        for (const int fewer : {17, 33, 65})
+            CHECK(all < 1.03 * us(outstanding, fewer));
+    }
+}
+
 TEST_CASE("ccu: shards that are longer by an element cost no time of their own")
 {
     const auto us = [](const char* op, const char* size) {
