@@ -481,7 +481,7 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
         {"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
     for (const char* key : {"npu.ccu.instructions", "npu.ccu.missions", "npu.ccu.loop_engines",
                             "npu.ccu.address_registers", "npu.ccu.general_registers", "npu.ccu.check_entries",
-                            "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.clock", "npu.ccu.check_bit_cycles",
+                            "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.queue_depth", "npu.ccu.clock", "npu.ccu.check_bit_cycles",
                             "npu.ccu.sram_rate", "npu.ccu.reduce_rate", "npu.ccu.copy_rate", "npu.ccu.outstanding",
                             "npu.ccu.segment", "npu.ccu.read_ahead", "npu.ccu.task_start", "npu.ccu.register_latency"})
         rules.push_back({key, "with algorithms of the CCUs (ccu, ccu_one_shot, ccu_axes) and auto",

@@ -282,6 +282,19 @@ TEST_CASE("ccu: a reduce takes as many loop engines as a channel carries")
     }
 }
 
+TEST_CASE("ccu: collectives are exact whatever a channel holds")
+{
+    for (const char* depth : {"1", "2", "7"})
+        k_board.exact(every_one("sizes: [36 B, 100 kB]"), fmt::format("--set npu.ccu.queue_depth={}", depth));
+    k_rack.exact("[{op: all_to_all, algorithms: [ccu, ccu_axes], sizes: [1 MiB]}]", "--set npu.ccu.queue_depth=1");
+    const auto us = [](const char* depth) {
+        return k_board.time_us("[{op: all_reduce, algorithms: [ccu], sizes: [16 MiB]}]", fmt::format("--set data=off --set npu.ccu.queue_depth={}", depth));
+    };
+    const double all = us("256");
+    CHECK(us("4096") == all); // shipped microcode has less under way
+    CHECK(us("4") > 1.5 * all);
+}
+
 TEST_CASE("ccu: shards that are longer by an element cost no time of their own")
 {
     const auto us = [](const char* op, const char* size) {
