@@ -324,6 +324,16 @@ TEST_CASE("ccu: a link that fails under way is named and nothing hangs")
     k_board.exact("[{op: all_reduce, algorithms: [ccu], sizes: [4 MiB]}]", "--set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\"}]'");
 }
 
+TEST_CASE("ccu: a link that fails while microcode is written is gone around and that is said")
+{
+    const program_folder folder;
+    REQUIRE(folder.weft(k_board.command("[{op: all_reduce, algorithms: [ccu], sizes: [1 MiB]}]",
+                                        "--set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 3 us}]'")) == 0);
+    const std::string said = text_of(folder.path() / "stderr");
+    CHECK_THAT(said, Contains("went down at 3 us, and nothing was sent over it since: from ") && Contains(" on packets went around it.") &&
+                         !Contains("no effect"));
+}
+
 TEST_CASE("ccu: training steps overlap collectives by units with computation")
 {
     const auto steps = [](const char* overlap) {
