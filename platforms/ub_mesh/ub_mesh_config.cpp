@@ -387,44 +387,83 @@ bool uses_units(const collective_spec& spec)
     return std::any_of(spec.algorithms.begin(), spec.algorithms.end(), [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a); });
 }
 
-/// What CCUs of `users` are too small for, of an entry: one sentence for each algorithm.
-void check_units_of(const collective_spec& spec, const std::string& entry, const std::vector<unit_users>& users,
-                    const firmware::ccu_capacities& capacities, std::vector<config_problem>& p)
-{
-    std::set<abi::algorithm> refused, short_of;
-    for (const collective_case& c : spec.cases()) {
-        const auto in_file = std::find(spec.algorithms.begin(), spec.algorithms.end(), c.algo);
-        if (!abi::is_in(abi::k_by_ccu, c.algo) || in_file == spec.algorithms.end())
-            continue;
-        const std::string key = fmt::format("{}.algorithms.{}", entry, in_file - spec.algorithms.begin());
+/// What CCUs are too small for, said once for each algorithm.
+class unit_checks {
+public:
+    unit_checks(const firmware::ccu_capacities& capacities, std::vector<config_problem>& p) : capacities_(capacities), p_(p) {}
+
+    void check(const collective_case& c, const std::string& key, const std::vector<unit_users>& users)
+    {
         const std::string what = fmt::format("{} by {} of {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes)));
         const abi::command command = command_of_units(c);
         for (const unit_users& u : users) {
-            if (u.table.ranks < 2 || refused.count(c.algo) != 0)
+            if (u.table.ranks < 2 || refused_.count(c.algo) != 0)
                 continue;
-            for (const std::string& why : unit_refusals(u.table, command, capacities)) {
-                refused.insert(c.algo);
-                p.push_back({severity::error, key, fmt::format("{} cannot run {}: {}.", what, u.place, why)});
+            for (const std::string& why : unit_refusals(u.table, command, capacities_)) {
+                refused_.insert(c.algo);
+                p_.push_back({severity::error, key, fmt::format("{} cannot run {}: {}.", what, u.place, why)});
             }
-            if (refused.count(c.algo) != 0)
+            if (refused_.count(c.algo) != 0 || c.size_bytes < abi::element_bytes(c.type) || short_of_.count(c.algo) != 0)
                 continue;
-            if (c.count == 0 || short_of.count(c.algo) != 0)
-                continue;
-            if (const std::string lack = unit_shortage(u.table, command, capacities); !lack.empty()) {
-                short_of.insert(c.algo);
-                p.push_back({severity::warning, key, fmt::format("{} {}; the core writes some anew within the time of the collective.", what, lack)});
+            if (const std::string lack = unit_shortage(u.table, command, capacities_); !lack.empty()) {
+                short_of_.insert(c.algo);
+                p_.push_back({severity::warning, key, fmt::format("{} {}; the core writes some anew within the time of the collective.", what, lack)});
             }
         }
     }
+
+private:
+    const firmware::ccu_capacities& capacities_;
+    std::vector<config_problem>& p_;
+    std::set<abi::algorithm> refused_, short_of_;
+};
+
+/// Of an entry of the workload.
+void check_units_of(const collective_spec& spec, const std::string& entry, const std::vector<unit_users>& users,
+                    const firmware::ccu_capacities& capacities, std::vector<config_problem>& p)
+{
+    unit_checks checks(capacities, p);
+    for (const collective_case& c : spec.cases())
+        if (const auto in_file = std::find(spec.algorithms.begin(), spec.algorithms.end(), c.algo);
+            abi::is_in(abi::k_by_ccu, c.algo) && in_file != spec.algorithms.end())
+            checks.check(c, fmt::format("{}.algorithms.{}", entry, in_file - spec.algorithms.begin()), users);
+}
+
+/// Of what a training step sums among all ranks.
+void check_units_of(const training_step_config& step, const std::vector<unit_users>& users, const firmware::ccu_capacities& capacities,
+                    std::vector<config_problem>& p)
+{
+    if (step.by() == k_auto_algorithm || !abi::is_in(abi::k_by_ccu, step.by()))
+        return;
+    unit_checks checks(capacities, p);
+    const auto check = [&](abi::collective_op op, abi::element_type type, std::uint64_t bytes) {
+        collective_case c;
+        c.op = op;
+        c.algo = step.by();
+        c.type = type;
+        c.size_bytes = bytes;
+        checks.check(c, "training_step.algorithm", users);
+    };
+    for (const gradient_group& g : step.summed()) {
+        check(step.sharded() ? abi::collective_op::reduce_scatter : abi::collective_op::all_reduce, g.type, g.size_bytes());
+        if (step.sharded())
+            check(abi::collective_op::all_gather, g.type, g.size_bytes());
+    }
+    for (const step_exchange& e : step.exchanges)
+        if (!e.ranks_per_group)
+            check(abi::collective_op::all_reduce, e.type, e.bytes.value());
 }
 } // namespace
 
-/// What CCUs are too small for, of the entries of the workload: all ranks, or each group of them.
+/// What CCUs are too small for, of the training step and of the entries of the workload: all ranks, or each group of
+/// them.
 void ub_mesh_config::check_units(std::vector<config_problem>& p) const
 {
+    const firmware::ccu_capacities capacities = npu.ccu.capacities();
+    if (run.training_step && no_errors(run.training_step->validate()))
+        check_units_of(*run.training_step, {{rank_table(0), "here"}}, capacities, p);
     if (std::none_of(run.workload.begin(), run.workload.end(), uses_units))
         return;
-    const firmware::ccu_capacities capacities = npu.ccu.capacities();
     std::vector<abi::platform_table> tables; // by rank; made when first needed
     const table_of_rank table_of = [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
     // As group_assignment has them: each has a bank of semaphores, from 1 on.

@@ -238,6 +238,23 @@ TEST_CASE("ccu: what the units of a process group cannot do is said before the r
                   "--set npu.ccu.address_registers=700 --set npu.ccu.general_registers=700");
 }
 
+TEST_CASE("ccu: what the units of a training step cannot do is said before the run")
+{
+    const auto refused = [](const std::string& step, const std::string& more) {
+        const program_folder folder;
+        CHECK(folder.weft(k_board.command("[]", fmt::format("--set 'training_step={{compute: 10 us, algorithm: {}}}' {}", step, more))) == 2);
+        return text_of(folder.path() / "stderr");
+    };
+    const std::string one = "ccu, groups: [{bytes: 4 KiB}]";
+    CHECK_THAT(refused(one, "--set npu.ccu.missions=1 --set npu.ccu.loop_engines=1"),
+               Contains("training_step.algorithm: all_reduce by ccu of 4 KiB cannot run here: it needs 2 missions, but npu.ccu.missions is 1") &&
+                   Contains("it needs 2 loop engines"));
+    CHECK_THAT(refused("ccu_one_shot, groups: [{bytes: 4 KiB}], exchanges: [{bytes: 8 MiB}]", ""),
+               Contains("all_reduce by ccu_one_shot of 8 MiB cannot run here: sums do not fit in CCU slices"));
+    const program_folder folder;
+    CHECK(folder.weft(k_board.command("[]", fmt::format("--set 'training_step={{compute: 10 us, algorithm: {}}}' --set npu.ccu.loop_engines=2", one))) == 0);
+}
+
 TEST_CASE("ccu: check says when the programs of a collective do not fit into a unit together")
 {
     const auto said = [](const char* store) {
