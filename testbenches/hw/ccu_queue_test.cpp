@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The queue of a channel of a CCU: how many transfers it holds, who gets the next place, and that each place comes back.
+// The queue of a channel of a CCU: how many transfers it holds, who gets the next place, that each place comes back.
 #include "testbenches/hw/ccu_bench.h"
 
 #include <numeric>
