@@ -84,6 +84,7 @@ private:
             take(smallest.check_entries, c.check_entries);
             take(smallest.slices, c.slices);
             take(smallest.channels, c.channels);
+            take(smallest.outstanding, c.outstanding);
             state_.die[die].programs = state_.die[die].next = 0;
         }
         state_.capacities = smallest;

@@ -97,6 +97,7 @@ struct ccu_shape {
     std::uint32_t slices = 1;
     std::uint32_t entries = 1;
     std::uint32_t engines = 0;
+    std::uint32_t engines_to_root = 0; ///< of them, in a reduce of several rounds
 };
 ccu_shape shape_of(ccu_kind kind, std::uint32_t ranks, const ccu_capacities& c);
 

@@ -9,6 +9,7 @@ namespace {
 constexpr std::uint32_t k_dies = abi::ccu::k_dies;
 
 std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; }
+std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 
 /// Dimensions of more than one rank, outermost first; how many.
 std::uint32_t dimensions_of(const abi::platform_table& table, std::uint32_t (&order)[abi::k_max_dims])
@@ -61,6 +62,37 @@ abi::element_range part_beside_root(abi::element_range all, const ccu_job& job)
     const abi::element_range part =
         abi::shard_of(all.count, job.group.size - 1, job.group.at - (job.group.at > job.root ? 1 : 0));
     return {all.first + part.first, part.count};
+}
+
+constexpr std::uint32_t k_fewest_engines = 2; ///< one of whole slices, one of the last
+
+/// Of collectives by slices, the one that takes most of a unit.
+ccu_kind slices_kind(const abi::command& command)
+{
+    return command.algo == abi::algorithm::ccu_one_shot ? ccu_kind::one_shot : ccu_kind::reduce_all;
+}
+
+/// Ranks that work together at a time, and channels that they need.
+struct group_sizes {
+    std::uint32_t least, most, peers;
+};
+group_sizes group_sizes_of(const abi::platform_table& table, const abi::command& command, const ccu_capacities& c)
+{
+    group_sizes g{table.ranks, table.ranks, table.ranks - 1};
+    if (command.algo == abi::algorithm::ccu_axes) {
+        std::uint32_t order[abi::k_max_dims] = {};
+        const std::uint32_t axes = dimensions_of(table, order);
+        g.peers = g.most = 0;
+        for (std::uint32_t i = 0; i < axes; ++i) {
+            const std::uint32_t size = table.dims[order[i]];
+            g.peers += size - 1;
+            g.least = smaller(g.least, size);
+            g.most = larger(g.most, size);
+        }
+    }
+    if (goes_in_rounds(table, command, c))
+        g.peers = g.most = larger(1, smaller(c.channels, k_ccu_channels));
+    return g;
 }
 
 } // namespace
@@ -420,59 +452,52 @@ ccu_use ccu_plan::use_of(std::uint32_t die) const
     return status.ok() ? use : ccu_use{};
 }
 
+ccu_lacks ccu_lacks_of(const abi::platform_table& table, const abi::command& command, const ccu_capacities& c)
+{
+    ccu_lacks lacks;
+    const std::uint32_t registers = k_ccu_first_bank_register + (table.semaphore_bank + 1) * k_ccu_bank_registers;
+    lacks.need("address_registers", "too few CCU address registers", registers, c.address_registers);
+    lacks.need("general_registers", "too few CCU general registers", registers, c.general_registers);
+    const group_sizes groups = group_sizes_of(table, command, c);
+    const bool by_slices = command.op != abi::collective_op::all_to_all && groups.least > 1;
+    const ccu_shape shape = by_slices ? shape_of(slices_kind(command), groups.most, c) : ccu_shape{};
+    std::uint32_t entries = k_ccu_flat_entries; // behind those of banks
+    if (goes_by_lines(command))
+        entries = larger(entries, (table.ranks + abi::ccu::k_bits_of_entry - 1) / abi::ccu::k_bits_of_entry);
+    if (by_slices)
+        entries = larger(entries, k_fewest_engines * shape.entries);
+    lacks.need("check_entries", "too few CCU check-bit entries", k_ccu_engine_entries + entries, c.check_entries);
+    lacks.need("missions", "too few CCU missions", k_ccu_missions, c.missions);
+    lacks.need("channels", "too few CCU channels", groups.peers, smaller(c.channels, k_ccu_channels));
+    lacks.need("instructions", "CCU instruction store too small",
+               most_instructions(groups.most, goes_by_lines(command) ? table.ranks : 0), c.instructions);
+    if (by_slices) {
+        lacks.need("slices", "too few CCU slices", k_fewest_engines * shape.slices, c.slices);
+        lacks.need("loop_engines", "too few CCU loop engines", k_fewest_engines, c.loop_engines);
+    }
+    return lacks;
+}
+
 // Answers carry 47 characters of a reason.
 abi::status ccu_refusal(const abi::platform_table& table, const abi::command& command, const ccu_capacities& c)
 {
     constexpr auto k_no = abi::status_code::unsupported;
     if (table.semaphore_bank >= k_ccu_banks)
         return {k_no, "more process groups than CCU entries have banks", table.semaphore_bank};
-    const std::uint32_t registers = k_ccu_first_bank_register + (table.semaphore_bank + 1) * k_ccu_bank_registers;
-    if (c.address_registers < registers)
-        return {k_no, "too few CCU address registers", c.address_registers};
-    if (c.general_registers < registers)
-        return {k_no, "too few CCU general registers", c.general_registers};
-    if (c.check_entries < k_ccu_engine_entries + k_ccu_flat_entries)
-        return {k_no, "too few CCU check-bit entries", c.check_entries};
-    if (c.missions < k_ccu_missions)
-        return {k_no, "too few CCU missions", c.missions};
-    const std::uint32_t channels = smaller(c.channels, k_ccu_channels);
-    std::uint32_t peers = table.ranks - 1;
-    std::uint32_t least = table.ranks, most = table.ranks; // ranks of a group
-    if (command.algo == abi::algorithm::ccu_axes) {
-        std::uint32_t order[abi::k_max_dims] = {};
-        const std::uint32_t axes = dimensions_of(table, order);
-        peers = most = 0;
-        for (std::uint32_t i = 0; i < axes; ++i) {
-            const std::uint32_t size = table.dims[order[i]];
-            peers += size - 1;
-            least = smaller(least, size);
-            most = size > most ? size : most;
-        }
-    }
-    if (goes_in_rounds(table, command, c))
-        peers = most = channels != 0 ? channels : 1;
-    if (peers > channels)
-        return {k_no, "too few CCU channels", c.channels};
-    if (c.instructions < most_instructions(most, goes_by_lines(command) ? table.ranks : 0))
-        return {k_no, "CCU instruction store too small", c.instructions};
-    if (goes_by_lines(command)) {
-        if (c.check_entries < k_ccu_usable_entries &&
-            table.ranks > (c.check_entries - k_ccu_engine_entries) * abi::ccu::k_bits_of_entry)
-            return {k_no, "too few CCU check-bit entries", c.check_entries};
-        if (command.count / k_dies / least * abi::element_bytes(command.type) + table.ranks * 8 > k_ccu_longest_block)
-            return {k_no, "blocks too long for ccu_axes; use ccu", command.count};
-    }
-    if (command.op == abi::collective_op::all_to_all || least < 2)
+    if (const ccu_lacks lacks = ccu_lacks_of(table, command, c); lacks.count != 0)
+        return {k_no, lacks.of[0].text, lacks.of[0].has};
+    const group_sizes groups = group_sizes_of(table, command, c);
+    if (goes_by_lines(command) &&
+        command.count / k_dies / groups.least * abi::element_bytes(command.type) + table.ranks * 8 > k_ccu_longest_block)
+        return {k_no, "blocks too long for ccu_axes; use ccu", command.count};
+    if (command.op == abi::collective_op::all_to_all || groups.least < 2)
         return {};
-    const bool one_shot = command.algo == abi::algorithm::ccu_one_shot;
     const std::uint64_t element = abi::element_bytes(command.type);
-    const ccu_shape shape = shape_of(one_shot ? ccu_kind::one_shot : ccu_kind::reduce_all, most, c);
-    if (shape.engines == 0)
-        return {k_no, "too few CCU slices, loop engines or entries", smaller(c.slices, c.loop_engines)};
+    const ccu_shape shape = shape_of(slices_kind(command), groups.most, c);
     const std::uint64_t bytes = abi::shard_of(command.count, k_dies, 0).count * element;
-    if (one_shot && bytes > most_in_slices(shape))
+    if (command.algo == abi::algorithm::ccu_one_shot && bytes > most_in_slices(shape))
         return {k_no, "sums do not fit in CCU slices; use ccu", k_dies * most_in_slices(shape)};
-    if (bytes / (least - 1) + element > abi::ccu::k_most_iterations * most_in_slices(shape))
+    if (bytes / (groups.least - 1) + element > abi::ccu::k_most_iterations * most_in_slices(shape))
         return {k_no, "more data than CCU loops count", command.count};
     return {};
 }

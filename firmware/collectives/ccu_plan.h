@@ -144,6 +144,26 @@ private:
     std::uint32_t axes_ = 0;
 };
 
+/// A capacity of a unit that is too small for a command.
+struct ccu_lack {
+    const char* key = nullptr; ///< as platform files call it
+    const char* text = nullptr;
+    std::uint32_t needs = 0;
+    std::uint32_t has = 0;
+};
+struct ccu_lacks {
+    ccu_lack of[8];
+    std::uint32_t count = 0;
+
+    void need(const char* key, const char* text, std::uint32_t needs, std::uint32_t has)
+    {
+        if (has < needs)
+            of[count++] = {key, text, needs, has};
+    }
+};
+/// All of them, the same on every rank.
+ccu_lacks ccu_lacks_of(const abi::platform_table& table, const abi::command& command, const ccu_capacities& capacities);
+
 /// Why units of these capacities cannot carry out the command; ok: they can. The same on every rank.
 abi::status ccu_refusal(const abi::platform_table& table, const abi::command& command,
                         const ccu_capacities& capacities);

@@ -38,6 +38,7 @@ abi::status ccu_driver::read(ccu_capacities& capacities) const
     capacities.check_entries = hal_.read32(reg(abi::ccu::CHECK_ENTRIES));
     capacities.slices = hal_.read32(reg(abi::ccu::SLICES));
     capacities.channels = hal_.read32(reg(abi::ccu::CHANNELS));
+    capacities.outstanding = hal_.read32(reg(abi::ccu::OUTSTANDING));
     return bus_status("CCU.INSTRUCTIONS");
 }
 

@@ -28,6 +28,7 @@ struct ccu_capacities {
     std::uint32_t check_entries;
     std::uint32_t slices;
     std::uint32_t channels;
+    std::uint32_t outstanding; ///< operations of 4 KiB on one channel
 };
 
 struct ccu_task {

@@ -114,6 +114,7 @@ void ccu::set_up_capacities()
     set(r::CHECK_ENTRIES, c.check_entries);
     set(r::SLICES, c.slices);
     set(r::CHANNELS, c.channels);
+    set(r::OUTSTANDING, c.outstanding);
 }
 
 void ccu::refuse_write()

@@ -6,18 +6,21 @@
 // check bits, so that collectives cost no core. A guest of its chip.
 //
 // Models: instruction store, missions, loop engines, address and general registers, check-bit entries, slices in SRAM,
-// channels with a bounded number of operations under way, reductions in SRAM and in memory, remote writes of registers
-// and bits, status codes, timeouts. Does not model: work queues of the UB send side, ECC, address translation beyond
-// one token a memory; instruction fetch beyond the issue rate.
+// channels with bounded queues and a bounded number of operations under way, reductions in SRAM and in memory, remote
+// writes of registers and bits, status codes, timeouts. Does not model: work queues of the UB send side beyond their
+// depth, ECC, address translation beyond one token a memory; instruction fetch beyond the issue rate.
 //
 // Parts: ccu_contexts (missions, loop engines) ─► ccu_execute ─► ccu_transfers ─► ccu_port ─► fabric ─► ccu_receiver
 //
 // Timing (docs/03_timing_model.md, section 14):
 //   launch at t -> first instruction at t + task_start; then one instruction a cycle, in order, where its check bits
-//   are set local transfer: memory as DMA accesses, SRAM n / sram_rate, the later of both; inside the memory n /
-//   copy_rate as well reduction: reads all slices, writes one, n / reduce_rate in the reduce unit, the latest of these
+//     are set and its channel has a place
+//   local transfer: memory as DMA accesses, SRAM n / sram_rate, the later of both; inside the memory n / copy_rate as
+//     well
+//   reduction: reads all slices, writes one, n / reduce_rate in the reduce unit, the latest of these
 //   remote: packets as of the DMA engine (max_payload), a request of no payload for reads, an acknowledgement for each
-//   segment done at t -> its bits are seen at t + check_bit_cycles
+//     segment
+//   done at t -> its bits are seen at t + check_bit_cycles
 #pragma once
 
 #include "hw/abi/registers.h"
@@ -114,6 +117,9 @@ private:
     void ask_for_engines(std::uint32_t mission);
     void leave_queue_for_engines(std::uint32_t mission);
     void wake_first_in_queue();
+    bool finds_place(std::uint32_t context, std::uint32_t channel);
+    void leave_channel_queue(std::uint32_t context);
+    void wake_first_of_channel(std::uint32_t channel);
     void end_if_done(std::uint32_t mission);
     void end(std::uint32_t mission, abi::ccu::status code, std::uint32_t where, std::uint32_t detail);
     void fail(std::uint32_t context, abi::ccu::status code, std::uint32_t detail);

@@ -29,6 +29,7 @@ struct ccu_config {
     bandwidth reduce_rate{1'280'000'000'000};
     bandwidth copy_rate{1'600'000'000'000};
     std::uint32_t outstanding = 64;
+    std::uint32_t queue_depth = 256;
     data_size segment = data_size(64 << 10);
     std::uint32_t read_ahead = 64;
     duration task_start{2'000'000};
@@ -54,8 +55,10 @@ struct ccu_config {
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"160 GB/s\""));
         visit("copy_rate", self.copy_rate, "Rate of transfers inside the own memory", quoted("200 GB/s, local copy in a public cost model"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"200 GB/s\""));
-        visit("outstanding", self.outstanding, "Operations of 4 KiB under way on one channel; a segment counts as several, and one may always go", assumed("64; not published"),
+        visit("outstanding", self.outstanding, "Operations of 4 KiB under way on one channel; a segment counts as several, and one may always go. A reduce of several rounds uses as many loop engines, 32 at least", assumed("64; not published"),
               between(1, 65'536));
+        visit("queue_depth", self.queue_depth, "Transfers of one channel from their issue until they are done; whoever issues one more waits for a place",
+              quoted("16 to 256, depth of a send queue published for CCU V1; the deepest"), between(1, 65'536));
         visit("segment", self.segment, "Longest part of a transfer between memories that is acknowledged at once", quoted("64 KiB, transaction segment of UB"),
               between(data_size(4 << 10), data_size(16 << 20)).multiple_of(4 << 10));
         visit("read_ahead", self.read_ahead, "Packets between memory or slices and wire", assumed("covers HBM latency at port rate"),

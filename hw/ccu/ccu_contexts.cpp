@@ -53,7 +53,7 @@ void ccu::step(std::uint32_t number)
 {
     ccu_context& c = contexts_[number];
     c.step_planned = false;
-    if (!c.active || c.waits_for_bits || c.waits_for_engines)
+    if (!c.active || c.waits_for_bits || c.waits_for_engines || c.waits_for_channel)
         return;
     if (c.pc == c.end)
         return at_end(number);
@@ -141,6 +141,44 @@ void ccu::wake_first_in_queue()
         return;
     first.waits_for_engines = false;
     plan_step(engine_queue_.front(), shared_.time.now_ps());
+}
+
+/// False: the queue of the channel is full, or others want a place before it, and the context waits for one. None is
+/// taken from it then: it asks again.
+bool ccu::finds_place(std::uint32_t number, std::uint32_t channel)
+{
+    ccu_context& c = contexts_[number];
+    auto& queue = transfers_.channel_at(channel).contexts;
+    const bool is_first = queue.empty() || queue.front() == number;
+    if (is_first && !transfers_.channel_at(channel).is_full(shared_.config.queue_depth)) {
+        if (c.in_channel_queue)
+            leave_channel_queue(number);
+        return true;
+    }
+    if (!c.in_channel_queue)
+        queue.push_back(number);
+    c.in_channel_queue = c.waits_for_channel = true;
+    c.channel = static_cast<std::uint16_t>(channel);
+    return false;
+}
+
+/// It has its place, or wants none any more.
+void ccu::leave_channel_queue(std::uint32_t number)
+{
+    ccu_context& c = contexts_[number];
+    auto& queue = transfers_.channel_at(c.channel).contexts;
+    queue.erase(std::find(queue.begin(), queue.end(), number));
+    c.in_channel_queue = c.waits_for_channel = false;
+    wake_first_of_channel(c.channel);
+}
+
+void ccu::wake_first_of_channel(std::uint32_t channel)
+{
+    const auto& queue = transfers_.channel_at(channel).contexts;
+    if (queue.empty() || !contexts_[queue.front()].waits_for_channel)
+        return;
+    contexts_[queue.front()].waits_for_channel = false;
+    plan_step(queue.front(), shared_.time.now_ps());
 }
 
 /// All engines of a group at once, or it waits until so many are free. Nobody passes a group that waits, so a large one
@@ -243,6 +281,8 @@ void ccu::stop_context(std::uint32_t number)
         return;
     if (c.waits_for_bits)
         bits_.forget(c.wait_entry, number);
+    if (c.in_channel_queue)
+        leave_channel_queue(number);
     c.active = c.waits_for_bits = c.waits_for_engines = false;
     if (!is_mission(number)) {
         ++free_engines_;
@@ -308,6 +348,8 @@ std::string ccu::describe(std::uint32_t number) const
     if (c.waits_for_bits)
         return fmt::format("{} waits at instruction {} ({}) for bits 0x{:x} of check-bit entry {}, which has 0x{:x}", who, c.pc, name_of(store_[c.pc].code),
                            c.wait_mask, c.wait_entry, bits_.value(c.wait_entry));
+    if (c.waits_for_channel)
+        return fmt::format("{} waits at instruction {} ({}) for a place in the queue of channel {}", who, c.pc, name_of(store_[c.pc].code), c.channel);
     if (is_mission(number) && c.waits_for_engines && missions_[number].engines == 0)
         return fmt::format("{} waits at instruction {} for free loop engines", who, c.pc);
     return "";

@@ -18,6 +18,9 @@ struct ccu_context {
     bool waits_for_bits = false;
     bool waits_for_engines = false; ///< a mission, for those that it has started, or for free ones
     bool step_planned = false;
+    bool in_channel_queue = false;   ///< among those that want a place on `channel`
+    bool waits_for_channel = false;  ///< and not woken yet
+    std::uint16_t channel = 0;
     std::uint16_t wait_entry = 0;
     std::uint16_t wait_mask = 0;
     std::uint16_t slice_offset = 0; ///< of the replica

@@ -195,6 +195,8 @@ ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
         fail(context, status::local_operation, i.channel);
         return outcome::failed;
     }
+    if (!local && !finds_place(context, i.channel))
+        return outcome::blocked;
     const bool sends = i.code == op::send_bits || i.code == op::send_a || i.code == op::send_x;
     if (!sends && !length_of(context, i, t.bytes))
         return outcome::failed;
@@ -361,6 +363,10 @@ void ccu::finish_local(const ccu_transfer& t, std::uint64_t done_ps)
 
 void ccu::transfer_done(std::uint32_t transfer, std::uint64_t at_ps)
 {
+    if (const ccu_transfer& t = transfers_.at(transfer); t.goes_out) {
+        transfers_.leave_channel(transfer);
+        wake_first_of_channel(t.channel);
+    }
     shared_.schedule(std::max(at_ps, shared_.time.now_ps()) + shared_.check_bit_ps(), event_class::memory, ccu_shared::k_completions, ccu_event::completed,
                      transfer);
 }

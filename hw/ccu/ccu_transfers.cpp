@@ -38,8 +38,15 @@ void ccu_transfers::begin(std::uint32_t number)
 {
     const std::uint32_t c = all_[number].channel;
     all_[number].goes_out = true;
+    ++channels_[c].places_taken;
     channels_[c].waiting.push_back(number);
     pump(c);
+}
+
+void ccu_transfers::leave_channel(std::uint32_t number)
+{
+    all_[number].goes_out = false;
+    --channels_[all_[number].channel].places_taken;
 }
 
 /// Segments of the oldest transfer first; at least one is always under way, however long.
@@ -160,7 +167,6 @@ bool ccu_transfers::abandon(std::uint32_t c, std::vector<std::uint32_t>& over)
         return false;
     for (std::uint32_t t = 0; t < all_.size(); ++t)
         if (on_it(all_[t])) {
-            all_[t].goes_out = false;
             ++all_[t].generation; // late answers are not for it
             over.push_back(t);
         }

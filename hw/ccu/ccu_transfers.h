@@ -18,7 +18,7 @@ struct ccu_transfer {
     abi::ccu::op code = abi::ccu::op::set_bits;
     bool used = false;
     bool orphan = false; ///< its mission has ended: it sets nothing any more
-    bool goes_out = false; ///< by its channel
+    bool goes_out = false; ///< by its channel, and has a place there
     bool unusual = false; ///< its sum is infinite or no number
     std::uint8_t generation = 0; ///< of its place: answers to one before are not for it
     std::uint8_t type = 0;
@@ -50,7 +50,10 @@ public:
         std::uint32_t peer = 0xffff'ffff;
         bool shortest_paths = false;
         std::uint32_t outstanding = 0; ///< in units of 4 KiB
+        std::uint32_t places_taken = 0; ///< by transfers that have been issued and are not done
         std::deque<std::uint32_t> waiting; ///< transfers with segments to be begun
+        std::deque<std::uint32_t> contexts; ///< that want a place, in the order in which they asked
+        bool is_full(std::uint32_t depth) const { return places_taken >= depth; }
     };
     channel& channel_at(std::uint32_t c) { return channels_[c]; }
     std::uint32_t channel_count() const { return static_cast<std::uint32_t>(channels_.size()); }
@@ -68,8 +71,10 @@ public:
     /// Nothing more is expected of channel `c`, whose missions have all ended: what is under way on it goes to `over`.
     /// False: a mission uses it.
     bool abandon(std::uint32_t c, std::vector<std::uint32_t>& over);
-    /// Its first segments go, as far as its channel lets them.
+    /// Takes a place on its channel, which has one. Its first segments go, as far as the channel lets them.
     void begin(std::uint32_t number);
+    /// It is done: its place is free.
+    void leave_channel(std::uint32_t number);
     /// `bytes` of it are acknowledged or here; 0 of one that has none. True: these were the last ones.
     bool finished(std::uint32_t number, std::uint32_t bytes);
     void release(std::uint32_t number);

@@ -82,9 +82,11 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
         }
         for (const rank_list& list : named.lists) {
             const char* reason = "";
-            if (firmware::supports(spec.op, a.algorithm, tables_of_group(list, table_of, 0).front(), spec.transposed, &reason))
+            const abi::platform_table table = tables_of_group(list, table_of, 0).front();
+            if (firmware::supports(spec.op, a.algorithm, table, spec.transposed, &reason))
                 continue;
-            add(a.place, fmt::format("{} cannot run among {}: {}.", subject, text_of_group(list), reason));
+            const std::string lack = ground.lack ? ground.lack(spec.op, a.algorithm, spec.transposed, table) : "";
+            add(a.place, fmt::format("{} cannot run among {}: {}.", subject, text_of_group(list), lack.empty() ? reason : lack));
             break;
         }
     }

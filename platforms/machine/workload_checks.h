@@ -30,7 +30,10 @@ struct workload_ground {
     std::function<std::string(std::uint32_t root, bool transposed)> root_refusal;
     /// What firmware of a rank is told; none: no process groups.
     std::function<abi::platform_table(std::uint32_t rank)> rank_table;
-    /// The same of an exchange of a training step in groups of so many ranks; none: no groups.
+    /// What of the machine an algorithm lacks among ranks that are told this, and the remedy; "": the firmware's reason
+    /// says all. None: nothing.
+    std::function<std::string(abi::collective_op, abi::algorithm, bool transposed, const abi::platform_table&)> lack;
+    /// Why an exchange of a training step cannot run in groups of so many ranks, as a sentence; none: no groups.
     std::function<std::string(std::uint32_t ranks_per_group)> group_refusal;
 };
 

@@ -86,8 +86,8 @@ struct npu_ccu_config : ccu_config {
     }
     firmware::ccu_capacities capacities() const
     {
-        return {instructions,      missions,      loop_engines, address_registers,
-                general_registers, check_entries, slices,       channels};
+        return {instructions,  missions, loop_engines, address_registers, general_registers,
+                check_entries, slices,   channels,     outstanding};
     }
 };
 
@@ -172,7 +172,7 @@ private:
     /// At zero load, of the nearest NPU; 0 without one.
     std::uint64_t neighbour_round_trip_ps(const ub_topology& topology) const;
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
-    std::string too_few_channels(abi::collective_op op, abi::algorithm algo, bool transposed) const;
+    std::string lack_of_units(abi::collective_op op, abi::algorithm algo, bool transposed, const abi::platform_table& table) const;
 };
 
 class ub_paths;

@@ -277,15 +277,19 @@ bool ub_mesh_config::has_bit_errors() const
            });
 }
 
-/// "" where more channels would not help.
-std::string ub_mesh_config::too_few_channels(abi::collective_op op, abi::algorithm algo, bool transposed) const
+/// What of the CCUs `algo` lacks among ranks that are told `table`, and the remedy; "" where more of it would not help.
+std::string ub_mesh_config::lack_of_units(abi::collective_op op, abi::algorithm algo, bool transposed, const abi::platform_table& table) const
 {
-    abi::platform_table table = rank_table(0);
-    table.ccu_channels = firmware::k_ccu_channels;
-    const char* reason = "";
-    if (!firmware::supports(op, algo, table, transposed, &reason))
+    if (!abi::is_in(abi::k_by_ccu, algo))
         return "";
+    if (npu.ccu.presence == ccu_presence::never)
+        return "npu.ccu.presence is never; write used or always";
+    abi::platform_table with_all = table;
+    with_all.ccu_channels = firmware::k_ccu_channels;
+    const char* reason = "";
     const std::uint32_t needed = firmware::ccu_channels_of(op, algo, table), along_lines = firmware::ccu_channels_of(op, abi::algorithm::ccu_axes, table);
+    if (!firmware::supports(op, algo, with_all, transposed, &reason) || needed <= npu.ccu.channels)
+        return "";
     return fmt::format("it needs {} channel{}, one to each other NPU{}, but npu.ccu.channels is {}; write {} or more{}", needed, needed == 1 ? "" : "s",
                        algo == abi::algorithm::ccu_axes ? " of the own lines" : "", npu.ccu.channels, needed,
                        along_lines < needed ? fmt::format(" (ccu_axes needs {})", along_lines) : "");
@@ -294,13 +298,11 @@ std::string ub_mesh_config::too_few_channels(abi::collective_op op, abi::algorit
 std::string ub_mesh_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
 {
     const char* reason = "";
-    if (abi::is_in(abi::k_by_ccu, algo) && npu.ccu.presence == ccu_presence::never)
-        return fmt::format("{} by {} cannot run here: npu.ccu.presence is never; write used or always.", name_of(op), name_of(algo));
-    if (!firmware::supports(op, algo, rank_table(0), transposed, &reason)) {
+    if (const abi::platform_table table = rank_table(0); !firmware::supports(op, algo, table, transposed, &reason)) {
         const std::string where =
             ranks() == mesh.ranks() ? "here" : fmt::format("on the {} NPUs that are left", ranks());
-        const std::string channels = abi::is_in(abi::k_by_ccu, algo) ? too_few_channels(op, algo, transposed) : "";
-        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, channels.empty() ? reason : channels);
+        const std::string lack = lack_of_units(op, algo, transposed, table);
+        return fmt::format("{} by {} cannot run {}: {}.", name_of(op), name_of(algo), where, lack.empty() ? reason : lack);
     }
     if (ranks() == mesh.ranks() || failed_from_the_start(faults))
         return {};
@@ -322,15 +324,25 @@ abi::command command_of_units(const collective_case& c)
     return command;
 }
 
-/// Why CCUs cannot carry out `command` among the ranks of `table`; "" when they can.
-std::string unit_refusal(const abi::platform_table& table, const abi::command& command, const firmware::ccu_capacities& capacities)
+/// Why CCUs cannot carry out `command` among the ranks of `table`: each reason with its remedy.
+std::vector<std::string> unit_refusals(const abi::platform_table& table, const abi::command& command, const firmware::ccu_capacities& capacities)
 {
+    std::vector<std::string> all;
+    const firmware::ccu_lacks lacks = firmware::ccu_lacks_of(table, command, capacities);
+    for (std::uint32_t i = 0; i < lacks.count; ++i) {
+        const firmware::ccu_lack& lack = lacks.of[i];
+        std::string what = lack.key;
+        std::replace(what.begin(), what.end(), '_', ' ');
+        all.push_back(fmt::format("it needs {} {}, but npu.ccu.{} is {}; write {} or more", lack.needs, what, lack.key, lack.has, lack.needs));
+    }
+    if (!all.empty())
+        return all;
     const abi::status refused = firmware::ccu_refusal(table, command, capacities);
     if (refused.ok())
-        return "";
+        return all;
     const std::string_view text = refused.where;
     const std::size_t remedy = std::min(text.find(';'), text.size());
-    return fmt::format("{} ({}){}", text.substr(0, remedy), refused.detail, text.substr(remedy));
+    return {fmt::format("{} ({}){}; npu.ccu says what a unit has", text.substr(0, remedy), refused.detail, text.substr(remedy))};
 }
 
 /// What of a CCU is too small for all programs of `command` together; "" when nothing is.
@@ -375,43 +387,83 @@ bool uses_units(const collective_spec& spec)
     return std::any_of(spec.algorithms.begin(), spec.algorithms.end(), [](abi::algorithm a) { return abi::is_in(abi::k_by_ccu, a); });
 }
 
-/// What CCUs of `users` are too small for, of an entry: one sentence for each algorithm.
-void check_units_of(const collective_spec& spec, const std::string& entry, const std::vector<unit_users>& users,
-                    const firmware::ccu_capacities& capacities, std::vector<config_problem>& p)
-{
-    std::set<abi::algorithm> refused, short_of;
-    for (const collective_case& c : spec.cases()) {
-        const auto in_file = std::find(spec.algorithms.begin(), spec.algorithms.end(), c.algo);
-        if (!abi::is_in(abi::k_by_ccu, c.algo) || in_file == spec.algorithms.end())
-            continue;
-        const std::string key = fmt::format("{}.algorithms.{}", entry, in_file - spec.algorithms.begin());
+/// What CCUs are too small for, said once for each algorithm.
+class unit_checks {
+public:
+    unit_checks(const firmware::ccu_capacities& capacities, std::vector<config_problem>& p) : capacities_(capacities), p_(p) {}
+
+    void check(const collective_case& c, const std::string& key, const std::vector<unit_users>& users)
+    {
         const std::string what = fmt::format("{} by {} of {}", name_of(c.op), name_of(c.algo), to_string(data_size(c.size_bytes)));
         const abi::command command = command_of_units(c);
         for (const unit_users& u : users) {
-            if (u.table.ranks < 2 || refused.count(c.algo) != 0)
+            if (u.table.ranks < 2 || refused_.count(c.algo) != 0)
                 continue;
-            if (const std::string why = unit_refusal(u.table, command, capacities); !why.empty()) {
-                refused.insert(c.algo);
-                p.push_back({severity::error, key, fmt::format("{} cannot run {}: {}; npu.ccu says what a unit has.", what, u.place, why)});
-                continue;
+            for (const std::string& why : unit_refusals(u.table, command, capacities_)) {
+                refused_.insert(c.algo);
+                p_.push_back({severity::error, key, fmt::format("{} cannot run {}: {}.", what, u.place, why)});
             }
-            if (c.count == 0 || short_of.count(c.algo) != 0)
+            if (refused_.count(c.algo) != 0 || c.size_bytes < abi::element_bytes(c.type) || short_of_.count(c.algo) != 0)
                 continue;
-            if (const std::string lack = unit_shortage(u.table, command, capacities); !lack.empty()) {
-                short_of.insert(c.algo);
-                p.push_back({severity::warning, key, fmt::format("{} {}; the core writes some anew within the time of the collective.", what, lack)});
+            if (const std::string lack = unit_shortage(u.table, command, capacities_); !lack.empty()) {
+                short_of_.insert(c.algo);
+                p_.push_back({severity::warning, key, fmt::format("{} {}; the core writes some anew within the time of the collective.", what, lack)});
             }
         }
     }
+
+private:
+    const firmware::ccu_capacities& capacities_;
+    std::vector<config_problem>& p_;
+    std::set<abi::algorithm> refused_, short_of_;
+};
+
+/// Of an entry of the workload.
+void check_units_of(const collective_spec& spec, const std::string& entry, const std::vector<unit_users>& users,
+                    const firmware::ccu_capacities& capacities, std::vector<config_problem>& p)
+{
+    unit_checks checks(capacities, p);
+    for (const collective_case& c : spec.cases())
+        if (const auto in_file = std::find(spec.algorithms.begin(), spec.algorithms.end(), c.algo);
+            abi::is_in(abi::k_by_ccu, c.algo) && in_file != spec.algorithms.end())
+            checks.check(c, fmt::format("{}.algorithms.{}", entry, in_file - spec.algorithms.begin()), users);
+}
+
+/// Of what a training step sums among all ranks.
+void check_units_of(const training_step_config& step, const std::vector<unit_users>& users, const firmware::ccu_capacities& capacities,
+                    std::vector<config_problem>& p)
+{
+    if (step.by() == k_auto_algorithm || !abi::is_in(abi::k_by_ccu, step.by()))
+        return;
+    unit_checks checks(capacities, p);
+    const auto check = [&](abi::collective_op op, abi::element_type type, std::uint64_t bytes) {
+        collective_case c;
+        c.op = op;
+        c.algo = step.by();
+        c.type = type;
+        c.size_bytes = bytes;
+        checks.check(c, "training_step.algorithm", users);
+    };
+    for (const gradient_group& g : step.summed()) {
+        check(step.sharded() ? abi::collective_op::reduce_scatter : abi::collective_op::all_reduce, g.type, g.size_bytes());
+        if (step.sharded())
+            check(abi::collective_op::all_gather, g.type, g.size_bytes());
+    }
+    for (const step_exchange& e : step.exchanges)
+        if (!e.ranks_per_group)
+            check(abi::collective_op::all_reduce, e.type, e.bytes.value());
 }
 } // namespace
 
-/// What CCUs are too small for, of the entries of the workload: all ranks, or each group of them.
+/// What CCUs are too small for, of the training step and of the entries of the workload: all ranks, or each group of
+/// them.
 void ub_mesh_config::check_units(std::vector<config_problem>& p) const
 {
+    const firmware::ccu_capacities capacities = npu.ccu.capacities();
+    if (run.training_step && no_errors(run.training_step->validate()))
+        check_units_of(*run.training_step, {{rank_table(0), "here"}}, capacities, p);
     if (std::none_of(run.workload.begin(), run.workload.end(), uses_units))
         return;
-    const firmware::ccu_capacities capacities = npu.ccu.capacities();
     std::vector<abi::platform_table> tables; // by rank; made when first needed
     const table_of_rank table_of = [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
     // As group_assignment has them: each has a bank of semaphores, from 1 on.
@@ -453,9 +505,11 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
         rules.push_back({key, "without routing, whose tables have one path a pair", [](const config& c) { return c.run.routing.empty(); }});
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
-    rules.push_back({"npu.dma", "for algorithms that cores drive, and with host", [](const config& c) {
-                         return c.run.host || runs_any(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); });
-                     }});
+    // The receive buffer of a port is that of its CCU as well.
+    for (const char* key : {"npu.dma.queues", "npu.dma.ring_entries", "npu.dma.prefetch", "npu.dma.read_ahead", "npu.dma.register_latency"})
+        rules.push_back({key, "for algorithms that cores drive, and with host", [](const config& c) {
+                             return c.run.host || runs_any(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); });
+                         }});
     rules.push_back({"ub.table_lookup", "with ub.source_routing: differing",
                      [](const config& c) { return c.ub.source_routing == ub_source_routing::differing; }});
     for (const char* key : {"ub.choice", "ub.spreading"})
@@ -468,7 +522,7 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
         {"npu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
     for (const char* key : {"npu.ccu.instructions", "npu.ccu.missions", "npu.ccu.loop_engines",
                             "npu.ccu.address_registers", "npu.ccu.general_registers", "npu.ccu.check_entries",
-                            "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.clock", "npu.ccu.check_bit_cycles",
+                            "npu.ccu.slices", "npu.ccu.channels", "npu.ccu.queue_depth", "npu.ccu.clock", "npu.ccu.check_bit_cycles",
                             "npu.ccu.sram_rate", "npu.ccu.reduce_rate", "npu.ccu.copy_rate", "npu.ccu.outstanding",
                             "npu.ccu.segment", "npu.ccu.read_ahead", "npu.ccu.task_start", "npu.ccu.register_latency"})
         rules.push_back({key, "with algorithms of the CCUs (ccu, ccu_one_shot, ccu_axes) and auto",
@@ -558,6 +612,9 @@ workload_ground ub_mesh_config::ground() const
     g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);
+    };
+    g.lack = [this](abi::collective_op op, abi::algorithm algo, bool transposed, const abi::platform_table& table) {
+        return lack_of_units(op, algo, transposed, table);
     };
     return g;
 }

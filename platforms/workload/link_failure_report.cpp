@@ -111,6 +111,9 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
         else if (f.at_ps > end_ps)
             outcome = fmt::format(", after the end of the run at {}: the fault had no effect.",
                                   rounded_text(duration(end_ps)));
+        else if (f.declared_ps <= end_ps)
+            outcome = fmt::format(", and nothing was sent over it since: from {} {} packets went around it.", rounded_text(duration(f.declared_ps)),
+                                  f.restored_ps <= end_ps ? "to " + to_string(duration(f.restored_ps)) : "on");
         else
             outcome = ", and nothing was sent over it since: the fault had no effect.";
         all.push_back(fmt::format("faults: {} {}{}", name_of_link(fabric, f), when, outcome));

@@ -205,7 +205,7 @@ TEST_CASE("CCU code: instructions go into the store in their order and a label t
 
 TEST_CASE("CCU microcode: programs are no longer than said in groups of all sizes")
 {
-    const ccu_capacities c{32768, 16, 200, 3072, 3072, 1024, 1536, 128};
+    const ccu_capacities c{32768, 16, 200, 3072, 3072, 1024, 1536, 128, 64};
     for (const ccu_kind kind : {ccu_kind::reduce, ccu_kind::reduce_all, ccu_kind::gather, ccu_kind::spread, ccu_kind::one_shot, ccu_kind::exchange, ccu_kind::blocks, ccu_kind::copy})
         for (const std::uint32_t n : {2u, 3u, 8u, 9u, 15u, 16u, 17u, 64u, 128u}) {
             for (const bool pieces : {false, true}) {

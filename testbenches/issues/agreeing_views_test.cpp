@@ -6,6 +6,7 @@
 
 #include "platforms/report/folder_lock.h"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -91,8 +92,17 @@ TEST_CASE("views: keys of DMA engines and tables and paths that nothing uses are
     folder.write("a.yaml", "platform: ub_mesh\nname: a\ndata: off\nmesh: {npus: 8, boards: 1, backplane: false}\n"
                            "workload:\n  - {op: all_reduce, algorithms: [ccu], sizes: [64 KiB]}\n");
     REQUIRE(folder.weft("check a.yaml --set npu.dma.read_ahead=1 --set 'ub.table_lookup=1 us' --set ub.paths=shortest --set ub.choice=adaptive") == 0);
-    for (const char* key : {"npu.dma", "ub.table_lookup", "ub.choice"})
+    for (const char* key : {"npu.dma.read_ahead", "ub.table_lookup", "ub.choice"})
         CHECK_THAT(folder.read("stderr"), Contains(std::string("warning: ") + key + ": is set, but nothing uses it"));
+    // What CCUs receive goes through it.
+    REQUIRE(folder.weft("check a.yaml --set 'npu.dma.receive_buffer=2 KiB'") == 0);
+    CHECK_THAT(folder.read("stderr"), !Contains("npu.dma"));
+    const auto us = [&](const char* buffer) {
+        REQUIRE(folder.weft(fmt::format("run a.yaml --quiet --set workload.0.op=reduce --set 'workload.0.sizes=[1 MiB]' --set 'npu.dma.receive_buffer={}' --out out",
+                                        buffer)) == 0);
+        return nlohmann::json::parse(folder.read("out/results.json")).at("results").at(0).at("time_us").get<double>();
+    };
+    CHECK(us("2 KiB") > 1.02 * us("32 KiB"));
 }
 
 TEST_CASE("views: tune leaves a folder alone that another one works in")

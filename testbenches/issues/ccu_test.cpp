@@ -196,8 +196,14 @@ TEST_CASE("ccu: what a machine without units or with too small ones cannot do is
                Contains("needs 7 channels") && Contains("npu.ccu.channels is 3; write 7 or more") && !Contains("ccu_axes needs"));
     CHECK_THAT(refused("--set npu.ccu.channels=3 --set mesh.boards=2 --set mesh.npus=4 --set mesh.backplane=true", 2),
                Contains("needs 7 channels") && Contains("ccu_axes needs 4"));
-    CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64", 2), Contains("too few CCU check-bit entries (64)"));
-    CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("too few CCU missions"));
+    // All that is too small at once.
+    CHECK_THAT(refused("--set npu.ccu.slices=16 --set npu.ccu.check_entries=64 --set mesh.boards=2 --set mesh.backplane=true", 2),
+               Contains("needs 580 check entries, but npu.ccu.check_entries is 64; write 580 or more") &&
+                   Contains("needs 30 slices, but npu.ccu.slices is 16; write 30 or more"));
+    CHECK_THAT(refused("--set npu.ccu.missions=1", 2), Contains("needs 2 missions, but npu.ccu.missions is 1; write 2 or more"));
+    CHECK_THAT(refused("--set npu.ccu.loop_engines=1", 2), Contains("needs 2 loop engines, but npu.ccu.loop_engines is 1; write 2 or more"));
+    // What is asked for is enough.
+    k_board.exact(every_one("sizes: [64 KiB]"), "--set npu.ccu.slices=16 --set npu.ccu.check_entries=580 --set npu.ccu.missions=2 --set npu.ccu.loop_engines=2");
 }
 
 TEST_CASE("ccu: what the units of a process group cannot do is said before the run")
@@ -215,13 +221,38 @@ TEST_CASE("ccu: what the units of a process group cannot do is said before the r
     const std::string two = "[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-3\"]}, "
                             "{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"4-7\"]}]";
     CHECK_THAT(refused(two, "--set npu.ccu.address_registers=1000 --set cases=continuous"),
-               Contains("workload.1.algorithms.0") && Contains("too few CCU address registers"));
+               Contains("workload.1.algorithms.0") && Contains("address registers, but npu.ccu.address_registers is 1000; write ") &&
+                   Contains("among ranks 4 to 7"));
+    const std::string groups = "[{op: all_reduce, algorithms: [ccu, ccu_one_shot], sizes: [4 KiB], groups: [\"0-4\", \"5-7\"]}]";
+    CHECK_THAT(refused(groups, "--set npu.ccu.channels=3"),
+               Contains("workload.0.algorithms.0: is ccu, which cannot run among ranks 0 to 4: it needs 4 channels, one to each other NPU, but "
+                        "npu.ccu.channels is 3; write 4 or more.") &&
+                   Contains("workload.0.algorithms.1"));
+    k_board.exact(groups, "--set npu.ccu.channels=4");
+    CHECK_THAT(refused(groups, "--set npu.ccu.presence=never"), Contains("among ranks 0 to 4: npu.ccu.presence is never; write used or always."));
     // Groups of the same ranks are one division, and one of all ranks in their order is none.
     k_board.exact("[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-3\"]}, {op: reduce_scatter, algorithms: [ccu], sizes: [4 KiB], "
                   "groups: [\"0,1,2,3\"]}]",
                   "--set npu.ccu.address_registers=1000 --set npu.ccu.general_registers=1000 --set cases=continuous");
     k_board.exact("[{op: all_gather, algorithms: [ccu], sizes: [4 KiB], groups: [\"0-7\"]}]",
                   "--set npu.ccu.address_registers=700 --set npu.ccu.general_registers=700");
+}
+
+TEST_CASE("ccu: what the units of a training step cannot do is said before the run")
+{
+    const auto refused = [](const std::string& step, const std::string& more) {
+        const program_folder folder;
+        CHECK(folder.weft(k_board.command("[]", fmt::format("--set 'training_step={{compute: 10 us, algorithm: {}}}' {}", step, more))) == 2);
+        return text_of(folder.path() / "stderr");
+    };
+    const std::string one = "ccu, groups: [{bytes: 4 KiB}]";
+    CHECK_THAT(refused(one, "--set npu.ccu.missions=1 --set npu.ccu.loop_engines=1"),
+               Contains("training_step.algorithm: all_reduce by ccu of 4 KiB cannot run here: it needs 2 missions, but npu.ccu.missions is 1") &&
+                   Contains("it needs 2 loop engines"));
+    CHECK_THAT(refused("ccu_one_shot, groups: [{bytes: 4 KiB}], exchanges: [{bytes: 8 MiB}]", ""),
+               Contains("all_reduce by ccu_one_shot of 8 MiB cannot run here: sums do not fit in CCU slices"));
+    const program_folder folder;
+    CHECK(folder.weft(k_board.command("[]", fmt::format("--set 'training_step={{compute: 10 us, algorithm: {}}}' --set npu.ccu.loop_engines=2", one))) == 0);
 }
 
 TEST_CASE("ccu: check says when the programs of a collective do not fit into a unit together")
@@ -254,6 +285,33 @@ TEST_CASE("ccu: a reduce takes no longer by more loop engines")
     }
 }
 
+TEST_CASE("ccu: a reduce takes as many loop engines as a channel carries")
+{
+    const auto us = [](int outstanding, int engines) {
+        return k_board.time_us("[{op: reduce, algorithms: [ccu], sizes: [8 MiB]}]",
+                               fmt::format("--set data=off --set npu.ccu.outstanding={} --set npu.ccu.loop_engines={}", outstanding, engines));
+    };
+    for (const int outstanding : {8, 16, 32, 128}) {
+        INFO(outstanding << " outstanding");
+        const double all = us(outstanding, 200);
+        for (const int fewer : {17, 33, 65})
+            CHECK(all < 1.03 * us(outstanding, fewer));
+    }
+}
+
+TEST_CASE("ccu: collectives are exact whatever a channel holds")
+{
+    for (const char* depth : {"1", "2", "7"})
+        k_board.exact(every_one("sizes: [36 B, 100 kB]"), fmt::format("--set npu.ccu.queue_depth={}", depth));
+    k_rack.exact("[{op: all_to_all, algorithms: [ccu, ccu_axes], sizes: [1 MiB]}]", "--set npu.ccu.queue_depth=1");
+    const auto us = [](const char* depth) {
+        return k_board.time_us("[{op: all_reduce, algorithms: [ccu], sizes: [16 MiB]}]", fmt::format("--set data=off --set npu.ccu.queue_depth={}", depth));
+    };
+    const double all = us("256");
+    CHECK(us("4096") == all); // shipped microcode has less under way
+    CHECK(us("4") > 1.5 * all);
+}
+
 TEST_CASE("ccu: shards that are longer by an element cost no time of their own")
 {
     const auto us = [](const char* op, const char* size) {
@@ -281,6 +339,16 @@ TEST_CASE("ccu: a link that fails under way is named and nothing hangs")
     k_board.exact("[{op: all_reduce, algorithms: [ccu], sizes: [4 MiB]}]",
                   "--set ub.transport=rtp --set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 100 us}]'");
     k_board.exact("[{op: all_reduce, algorithms: [ccu], sizes: [4 MiB]}]", "--set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\"}]'");
+}
+
+TEST_CASE("ccu: a link that fails while microcode is written is gone around and that is said")
+{
+    const program_folder folder;
+    REQUIRE(folder.weft(k_board.command("[{op: all_reduce, algorithms: [ccu], sizes: [1 MiB]}]",
+                                        "--set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 3 us}]'")) == 0);
+    const std::string said = text_of(folder.path() / "stderr");
+    CHECK_THAT(said, Contains("went down at 3 us, and nothing was sent over it since: from ") && Contains(" on packets went around it.") &&
+                         !Contains("no effect"));
 }
 
 TEST_CASE("ccu: training steps overlap collectives by units with computation")

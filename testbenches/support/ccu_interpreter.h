@@ -61,6 +61,7 @@ public:
         case r::CHECK_ENTRIES: v = sizes_.check_entries; return true;
         case r::SLICES: v = sizes_.slices; return true;
         case r::CHANNELS: v = sizes_.channels; return true;
+        case r::OUTSTANDING: v = sizes_.outstanding; return true;
         case r::IRQ_PENDING: v = u.pending | (u.error != 0 ? 1u << 31 : 0u); return true;
         case r::ERROR: v = u.error; return true;
         default: break;
