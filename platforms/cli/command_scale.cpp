@@ -148,7 +148,8 @@ std::string trend_of(double first, double last, double ratio)
     return growth > 1 ? fmt::format("grows, x{:.3g}", growth) : fmt::format("falls, x{:.3g}", growth);
 }
 
-std::vector<std::string> findings(const std::vector<scale_point>& points)
+/// `more_hosts`: further Pods bring hosts of their own.
+std::vector<std::string> findings(const std::vector<scale_point>& points, bool more_hosts)
 {
     std::vector<std::string> text;
     const scale_point& first = points.front();
@@ -177,12 +178,13 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
                                share(besides, last.step), last.replicas, besides > 0 ? last.step / besides : INFINITY));
     text.push_back(fmt::format("Efficiency         {:.1f} % of {:.4g} times the throughput of {} replica{}", 100 * last.samples_per_second / (ratio * first.samples_per_second), ratio,
                                first.replicas, first.replicas == 1 ? "" : "s"));
-    // Hosts serve all replicas: what they take grows with them, and bounds a step as soon as it is longer than the
-    // rest.
+    // Hosts serve all replicas, or all of a Pod: what they take grows with them, and bounds a step as soon as it is
+    // longer than the rest.
     const double input = std::max(last.host, last.host_link), rest = last.step - last.waits;
     const char* const who = last.host >= last.host_link ? "host" : "host link";
     if (input > 0 && input >= rest)
-        text.push_back(fmt::format("Bound              {}: no more than {:.1f} samples/s with any number of replicas", who, last.samples_per_second * last.step / input));
+        text.push_back(fmt::format("Bound              {}: no more than {:.1f} samples/s {}", who, last.samples_per_second * last.step / input,
+                                   more_hosts ? "until another Pod brings hosts" : "with any number of replicas"));
     else {
         const double at = input > 0 ? std::exp2(std::ceil(std::log2(rest / input))) * last.replicas : 0;
         const part* next = nullptr;
@@ -190,7 +192,8 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
             if (p.us != &scale_point::compute && p.us != &scale_point::host && p.us != &scale_point::host_link &&
                 p.us != &scale_point::sync && (next == nullptr || last.*p.us > last.*next->us))
                 next = &p;
-        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas; of the rest beside compute most is {}", who, at, next->name)
+        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas{}; of the rest beside compute most is {}", who, at,
+                                               more_hosts ? " of as many hosts" : "", next->name)
                                  : fmt::format("Bounds next        {}: most of what is beside compute", next->name));
     }
     return text;
@@ -344,7 +347,7 @@ int scale(const scale_options& options)
         p.inside = p.machine.over_gateways ? std::min(alone, p.all_reduce) : p.all_reduce;
         p.over_gateways = p.all_reduce - p.inside;
     }
-    const std::vector<std::string> said = whole ? findings(points) : std::vector<std::string>{};
+    const std::vector<std::string> said = whole ? findings(points, run.training_step->input.hosts_per_pod != 0) : std::vector<std::string>{};
     const std::string as_json = to_json(points, said).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     if (options.json_file == "-")
         std::cout << as_json;

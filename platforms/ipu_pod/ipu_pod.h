@@ -319,6 +319,7 @@ struct ipu_pod_config {
     void complete();
     bandwidth between_stages(const step_pipeline& pipeline) const; ///< IPU-Links between two stages
     bandwidth host_links() const;                                  ///< of all IPUs that take samples
+    std::uint32_t pods() const; ///< Pod64, or less, that the domains are part of
 
 private:
     /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.

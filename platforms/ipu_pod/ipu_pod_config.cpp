@@ -121,13 +121,20 @@ void ipu_pod_config::complete()
     training_step_config& step = *run.training_step;
     if (step.pipeline && !step.pipeline->rate)
         step.pipeline->rate = between_stages(*step.pipeline);
-    if (step.input.data != sample_source::synthetic)
-        step.input.into_ranks = host_links();
+    if (step.input.data == sample_source::synthetic)
+        return;
+    step.input.into_ranks = host_links();
+    step.input.pods = pods();
 }
 
 bandwidth ipu_pod_config::between_stages(const step_pipeline& pipeline) const
 {
     return bandwidth(pipeline.fewest_links() * ipu_link.payload_rate().value());
+}
+
+std::uint32_t ipu_pod_config::pods() const
+{
+    return (pod.machines * pod.domains + k_pod_machines - 1) / k_pod_machines;
 }
 
 bandwidth ipu_pod_config::host_links() const
@@ -437,18 +444,22 @@ void ipu_pod_config::check_step(const training_step_config& step, bool machine_i
     if (step.streaming && step.streaming->rate && *step.streaming->rate > gateway.host_link_rate)
         warn("streaming.rate", fmt::format("is {}, but gateway.host_link_rate is {}: it comes by the Host-Link.",
                                            to_string(*step.streaming->rate), to_string(gateway.host_link_rate)));
-    const step_input& input = step.input;
-    if (input.data == sample_source::synthetic || !machine_is_known)
+    if (step.input.data == sample_source::synthetic || !machine_is_known)
         return;
+    step_input input = step.input;
+    input.pods = pods();
     if (input.links_bps() > static_cast<double>(host_links().value()))
-        warn("input.links", fmt::format("is {} of {}, but Host-Links take {} from them: what goes beyond brings nothing.",
-                                        input.links, to_string(input.link_rate), to_string(host_links())));
-    const std::uint32_t pods = (pod.machines * pod.domains + k_pod_machines - 1) / k_pod_machines;
+        warn("input.links", fmt::format("is {} of {}{}, but Host-Links take {} from them: what goes beyond brings nothing.",
+                                        input.links, to_string(input.link_rate),
+                                        input.hosts_per_pod == 0 ? "" : fmt::format(" of each of {} hosts", input.hosts()),
+                                        to_string(host_links())));
+    if (input.hosts_per_pod != 0)
+        return;
     const auto too_few = [&](const char* key, std::uint32_t value, const char* what) {
-        if (value < pods)
+        if (value < input.pods)
             warn(key, fmt::format("is {}, but {} IPU-Machines are {} Pods, and each has a host at least (Scaling 7.5): "
-                                  "write {} {} or more.",
-                                  value, pod.machines * pod.domains, pods, pods, what));
+                                  "write {} {} or more, or hosts_per_pod and those of one host.",
+                                  value, pod.machines * pod.domains, input.pods, input.pods, what));
     };
     too_few("input.links", input.links, "links");
     if (input.data == sample_source::real)

@@ -210,12 +210,12 @@ TEST_CASE("ipu_pod: samples and Streaming Memory pass Host-Links", "[ipu_pod]")
 
 TEST_CASE("ipu_pod: hosts that are fewer than the Pods are said", "[ipu_pod]")
 {
-    const std::string four = shipped("host_input_pod16.yaml") + " --set pod.machines=16 --set pod.domains=4 ";
+    const std::string four_pods = shipped("host_input_pod16.yaml") + " --set pod.machines=16 --set pod.domains=4 ";
     const std::string said = checked(
-        four + "--set training_step.input.instances=1 --set training_step.input.numa_nodes=1", 0);
+        four_pods + "--set training_step.input.instances=1 --set training_step.input.numa_nodes=1", 0);
     CHECK_THAT(said, Contains("training_step.input.links: is 1, but 64 IPU-Machines are 4 Pods") &&
                          Contains("training_step.input.instances: is 1, but"));
-    CHECK(checked(four + "--set training_step.input.links=4 --set training_step.input.instances=4 --set "
+    CHECK(checked(four_pods + "--set training_step.input.links=4 --set training_step.input.instances=4 --set "
                          "training_step.input.numa_nodes=4",
                   0)
               .find("Pods") == std::string::npos);
@@ -225,7 +225,33 @@ TEST_CASE("ipu_pod: hosts that are fewer than the Pods are said", "[ipu_pod]")
     CHECK_THAT(text_of(folder.path() / "stderr"), Contains("128 replicas: training_step.input.links: is 1, but"));
 }
 
-TEST_CASE("ipu_pod: merge_up_to that merges nothing is said", "[ipu_pod]")
+TEST_CASE("ipu_pod: hosts of each Pod grow with the Pods", "[ipu_pod]")
+{
+    const auto per_pod = [&](int hosts) {
+        return scale(shipped("host_input_pod16.yaml") +
+                     fmt::format(" --to 128 --set training_step.groups.0.bytes=64KiB --set training_step.input.hosts_per_pod={}", hosts))
+            .at("points");
+    };
+    const nlohmann::json one = per_pod(1), four = per_pod(4);
+    REQUIRE(one.size() == 8);
+    for (const char* part : {"host", "host link"}) {
+        INFO(part);
+        const auto us = [&](const nlohmann::json& points, int i) { return points[i].at("parts_us").at(part).get<double>(); };
+        CHECK(us(one, 6) == Approx(64 * us(one, 0)).epsilon(1e-6)); // a Pod64
+        CHECK(us(one, 7) == Approx(us(one, 6)).epsilon(1e-6));      // two of them
+        CHECK(us(four, 7) == Approx(us(one, 7) / 4).epsilon(1e-6));
+    }
+    const program_folder other;
+    CHECK(other.weft("scale " + shipped("host_input_pod16.yaml") +
+                     " --to 16 --quiet --set training_step.input.hosts_per_pod=1 --set training_step.input.samples_per_second=900") == 0);
+    CHECK_THAT(text_of(other.path() / "stdout"), Contains("samples/s until another Pod brings hosts"));
+    const std::string four_pods = shipped("host_input_pod16.yaml") + " --set pod.machines=16 --set pod.domains=4 ";
+    CHECK(checked(four_pods + "--set training_step.input.hosts_per_pod=1", 0).find("Pods") == std::string::npos);
+    CHECK_THAT(checked(four_pods + "--set training_step.input.hosts_per_pod=1000 --set training_step.input.links=100", 0),
+               Contains("is 100 of 100 Gbps of each of 4000 hosts, but Host-Links take"));
+}
+
+TEST_CASE("ipu_pod: merge_up_to says what it merges nothing of and what types keep apart", "[ipu_pod]")
 {
     const auto said = [](const char* second, const char* up_to) {
         return checked(step_of(fmt::format("compute: 1 ms, merge_up_to: {}, groups: [{{name: a, bytes: 1 MB, type: "
@@ -234,9 +260,18 @@ TEST_CASE("ipu_pod: merge_up_to that merges nothing is said", "[ipu_pod]")
                                            up_to, second)),
                        0);
     };
-    CHECK_THAT(said("float32", "64 MB"), Contains("merge_up_to") && Contains("merges nothing") && Contains("one type"));
-    CHECK_THAT(said("float16", "1 B"), Contains("merges nothing"));
-    CHECK(said("float16", "2 MB").find("merges nothing") == std::string::npos);
+    CHECK_THAT(said("float16", "1 B"), Contains("merge_up_to") && Contains("merges nothing") && Contains("one type"));
+    CHECK(said("float16", "2 MB").find("merge_up_to") == std::string::npos);
+    // The first and the third are summed together.
+    const std::string apart = said("float32", "64 MB");
+    CHECK_THAT(apart, Contains("leaves 2 groups to sum; across types it would leave 1"));
+    CHECK(apart.find("merges nothing") == std::string::npos);
+    const nlohmann::json groups = run(step_of("compute: 1 ms, merge_up_to: 64 MB, groups: [{name: a, bytes: 1 MB, type: float16}, "
+                                              "{name: b, bytes: 1 MB, type: float32}, {name: c, bytes: 1 MB, type: float16}]"))
+                                      .at("groups");
+    REQUIRE(groups.size() == 2);
+    CHECK(groups[0].at("name") == "b");
+    CHECK(groups[1].at("name") == "a+c");
 }
 
 TEST_CASE("ipu_pod: mistakes of faults and workload and buffers are told at once", "[ipu_pod]")
