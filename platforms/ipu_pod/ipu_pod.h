@@ -320,6 +320,9 @@ struct ipu_pod_config {
     bandwidth between_stages(const step_pipeline& pipeline) const; ///< IPU-Links between two stages
     bandwidth host_links() const;                                  ///< of all IPUs that take samples
     std::uint32_t pods() const; ///< Pod64, or less, that the domains are part of
+    /// Entries of `faults` that name what a machine of this shape does not have. Of a shape other than that of the
+    /// file, which has them all.
+    std::vector<scaled_machine::missing_entry> missing_faults() const;
 
 private:
     /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.

@@ -431,6 +431,27 @@ void ipu_pod_config::check_faults(bool shape_is_known, std::vector<config_proble
     }
 }
 
+std::vector<scaled_machine::missing_entry> ipu_pod_config::missing_faults() const
+{
+    std::vector<config_problem> found;
+    check_faults(true, found);
+    std::vector<scaled_machine::missing_entry> missing;
+    for (const config_problem& f : found) {
+        if (f.level != severity::error)
+            continue;
+        // faults.LIST.N or faults.LIST.N.KEY
+        const std::size_t list_end = f.key.find('.', f.key.find('.') + 1);
+        std::size_t number_end = 0;
+        const std::size_t entry = std::stoul(f.key.substr(list_end + 1), &number_end);
+        const std::string list = f.key.substr(0, list_end), member = f.key.substr(list_end + 1 + number_end);
+        if (!missing.empty() && missing.back().list == list && missing.back().entry == entry)
+            continue;
+        const std::string sentence = (member.empty() ? "" : member.substr(1) + " ") + f.message;
+        missing.push_back({list, entry, sentence.substr(0, sentence.size() - 1)}); // without its full stop
+    }
+    return missing;
+}
+
 /// What a training step says of links and hosts that this machine does not have.
 void ipu_pod_config::check_step(const training_step_config& step, bool machine_is_known, std::vector<config_problem>& p) const
 {
@@ -493,6 +514,7 @@ namespace {
 class configured_ipu_pod final : public configured_platform<ipu_pod_config, ipu_pod_planned_routing> {
 public:
     explicit configured_ipu_pod(ipu_pod_config config) : configured_platform(std::move(config)) { config_.complete(); }
+    const ipu_pod_config& as_read() const { return config_; }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         if (const std::string problem = routing().problem(); !problem.empty())
@@ -597,12 +619,22 @@ scaled_machine scaled_pod(const platform& like, std::uint32_t replicas)
     if ((replicas & (replicas - 1)) != 0 || ipus > 16 * largest || size > largest)
         return {};
     const std::uint32_t in_domain = std::min(ipus, largest), machines = std::max(1u, in_domain / k_machine_ipus);
+    ipu_pod_config other = dynamic_cast<const configured_ipu_pod&>(like).as_read();
+    ipu_pod_shape_config& pod = other.pod;
+    pod.machines = machines;
+    pod.domains = ipus / in_domain;
+    pod.partition = std::min(in_domain, k_machine_ipus);
     scaled_machine m;
-    m.settings = {fmt::format("pod.machines={}", machines), fmt::format("pod.domains={}", ipus / in_domain),
-                  fmt::format("pod.partition={}", std::min(in_domain, k_machine_ipus))};
-    if (machines == 1)
-        m.settings.push_back("pod.topology=mesh"); // no loop-back cables yet
+    m.settings = {fmt::format("pod.machines={}", pod.machines), fmt::format("pod.domains={}", pod.domains),
+                  fmt::format("pod.partition={}", pod.partition)};
+    if (machines == 1) { // no loop-back cables yet
+        pod.topology = ipu_topology::mesh;
+        m.settings.push_back("pod.topology=mesh");
+        if (other.gcl.ring_order == ring_choice::serpent) // of a Barley twist only
+            m.settings.push_back("gcl.ring_order=auto");
+    }
     m.over_gateways = ipus > largest;
+    m.missing = other.missing_faults();
     return m;
 }
 

@@ -274,6 +274,42 @@ TEST_CASE("ipu_pod: merge_up_to says what it merges nothing of and what types ke
     CHECK(groups[1].at("name") == "a+c");
 }
 
+TEST_CASE("ipu_pod: scale leaves out faults that smaller machines do not have and says so", "[ipu_pod]")
+{
+    const std::string step = step_of("compute: 1 ms, micro_batch: 20, groups: [{bytes: 1 MB, type: float16}]");
+    const nlohmann::json plain = scale(step + " --to 16"),
+                         broken = scale(step + " --to 16 --set 'faults.late=[{replica: 9, by: 50 us}, {replica: 1, by: 5 us}]' "
+                                               "--set 'faults.links_down=[{ipu: 8, controller: 0B}]'");
+    const auto& points = broken.at("points");
+    REQUIRE(points.size() == 5);
+    const std::vector<std::size_t> missing{3, 2, 2, 2, 0};
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        INFO(points[i].dump());
+        REQUIRE(!points[i].contains("problem"));
+        CHECK((points[i].contains("left_out") ? points[i].at("left_out").size() : 0) == missing[i]);
+    }
+    CHECK(points[0].at("left_out")[1].at("key") == "faults.late.0");
+    CHECK(points[3].at("left_out")[1].at("why") == "replica is 9, but there are replicas 0 to 7");
+    const auto later_us = [&](std::size_t i) {
+        return points[i].at("step_us").get<double>() - plain.at("points")[i].at("step_us").get<double>();
+    };
+    CHECK(later_us(0) == 0);
+    CHECK(later_us(3) == Approx(5).epsilon(0.01)); // of replica 1, which it has
+    CHECK(later_us(4) > 50);
+    const program_folder folder;
+    REQUIRE(folder.weft("scale " + step + " --to 16 --quiet --set 'faults.late=[{replica: 9, by: 50 us}]'") == 0);
+    CHECK_THAT(text_of(folder.path() / "stdout"),
+               Contains("left out") &&
+                   Contains("Left out           faults.late.0 on 1, 2, 4 and 8 replicas: replica is 9, but there are replicas 0 to 7"));
+    // Cables of a torus, gateways, and serpents are not on one IPU-Machine.
+    CHECK(scale(step + " --to 16 --set pod.machines=1 --set pod.domains=4 --set "
+                       "'faults.gw_links_down=[{domain: 2, slot: 0, side: east}]'")
+              .at("points")[3]
+              .at("left_out")[0]
+              .at("key") == "faults.gw_links_down.0");
+    CHECK(!scale(step + " --to 4 --set pod.topology=barley_twist --set gcl.ring_order=serpent").at("points")[2].contains("problem"));
+}
+
 TEST_CASE("ipu_pod: mistakes of faults and workload and buffers are told at once", "[ipu_pod]")
 {
     const std::string said = checked(
