@@ -227,23 +227,18 @@ TEST_CASE("ipu_pod: hosts that are fewer than the Pods are said", "[ipu_pod]")
 
 TEST_CASE("ipu_pod: hosts of each Pod grow with the Pods", "[ipu_pod]")
 {
-    const auto per_pod = [&](int hosts) {
-        return scale(shipped("host_input_pod16.yaml") +
-                     fmt::format(" --to 128 --set training_step.groups.0.bytes=64KiB --set training_step.input.hosts_per_pod={}", hosts))
-            .at("points");
-    };
-    const nlohmann::json one = per_pod(1), four = per_pod(4);
-    REQUIRE(one.size() == 8);
-    for (const char* part : {"host", "host link"}) {
-        INFO(part);
-        const auto us = [&](const nlohmann::json& points, int i) { return points[i].at("parts_us").at(part).get<double>(); };
-        CHECK(us(one, 6) == Approx(64 * us(one, 0)).epsilon(1e-6)); // a Pod64
-        CHECK(us(one, 7) == Approx(us(one, 6)).epsilon(1e-6));      // two of them
-        CHECK(us(four, 7) == Approx(us(one, 7) / 4).epsilon(1e-6));
-    }
+    const std::string file = shipped("host_input_pod16.yaml") + " --set 'training_step.groups.0.bytes=256 B' ";
+    const nlohmann::json points = scale(file + "--to 128 --set training_step.input.hosts_per_pod=4").at("points");
+    REQUIRE(points.size() == 8);
+    const double samples = 10 * 20; // of a replica
+    for (const auto& [part, one_us] : {std::pair{"host", samples * 1e6 / (9000.0 * 2 * 4)}, {"host link", samples * 150e3 / (12.5e3 * 4)}})
+        for (const auto& [replicas, of_a_pod] : {std::pair{6, 64}, {7, 64}}) { // a Pod64, and two of them
+            INFO(part << " " << replicas);
+            CHECK(points[replicas].at("parts_us").at(part).get<double>() == Approx(one_us * of_a_pod).epsilon(1e-6));
+        }
     const program_folder other;
-    CHECK(other.weft("scale " + shipped("host_input_pod16.yaml") +
-                     " --to 16 --quiet --set training_step.input.hosts_per_pod=1 --set training_step.input.samples_per_second=900") == 0);
+    CHECK(other.weft("scale " + file + "--to 4 --quiet --set training_step.input.hosts_per_pod=1 --set "
+                                       "training_step.input.samples_per_second=900") == 0);
     CHECK_THAT(text_of(other.path() / "stdout"), Contains("samples/s until another Pod brings hosts"));
     const std::string four_pods = shipped("host_input_pod16.yaml") + " --set pod.machines=16 --set pod.domains=4 ";
     CHECK(checked(four_pods + "--set training_step.input.hosts_per_pod=1", 0).find("Pods") == std::string::npos);
