@@ -7,6 +7,7 @@
 #include "platforms/cli/commands.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/cli/terminal.h"
+#include "platforms/config/yaml_text.h"
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/report/columns.h"
 #include "platforms/report/output_file.h"
@@ -20,6 +21,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <iostream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -42,22 +44,86 @@ struct scale_options {
 struct scale_point {
     std::uint32_t replicas = 1;
     scaled_machine machine;
-    std::vector<std::string> smaller_spans; ///< settings: of exchanges in groups of more ranks than there are
-    std::string problem;                    ///< why it has no figures; "": it has
-    std::vector<std::string> warnings;      ///< that the file as it is does not get
+    std::vector<std::string> without_missing; ///< settings: lists without machine.missing
+    std::vector<std::string> smaller_spans;   ///< settings: of exchanges in groups of more ranks than there are
+    std::string problem;                      ///< why it has no figures; "": it has
+    std::vector<std::string> warnings;        ///< that the file as it is does not get
     double step = 0, compute = 0, streaming = 0, activations = 0, update = 0, host = 0, host_link = 0, waits = 0,
            exchange = 0, all_reduce = 0, sync = 0;
     double without_compute = 0; ///< the step, if compute took no time
     double inside = 0, over_gateways = 0; ///< of all_reduce
     double samples_per_second = 0, law_per_second = 0;
+
+    /// With which `weft run` has this step.
+    std::vector<std::string> settings() const
+    {
+        std::vector<std::string> all = machine.settings;
+        for (const std::vector<std::string>* more : {&without_missing, &smaller_spans})
+            all.insert(all.end(), more->begin(), more->end());
+        return all;
+    }
 };
+
+/// Lists of the file without the entries that name what the machine does not have, as of --set.
+std::vector<std::string> without_missing(const yaml_document& document, const scaled_machine& machine)
+{
+    std::map<std::string, yaml_node> lists;
+    for (auto one = machine.missing.rbegin(); one != machine.missing.rend(); ++one) { // the last entry first
+        const yaml_node* const node = document.find(one->list);
+        if (node == nullptr || node->kind != yaml_kind::list || one->entry >= node->items.size())
+            continue; // of no file: nothing to remove
+        std::vector<yaml_node>& items = lists.try_emplace(one->list, *node).first->second.items;
+        items.erase(items.begin() + static_cast<std::ptrdiff_t>(one->entry));
+    }
+    std::vector<std::string> settings;
+    for (const auto& [list, node] : lists)
+        settings.push_back(fmt::format("{}={}", list, flow_text(node)));
+    return settings;
+}
+
+/// "1, 2 and 4 replicas"
+std::string text_of_replicas(const std::vector<std::uint32_t>& counts)
+{
+    std::string text = std::to_string(counts.front());
+    for (std::size_t i = 1; i < counts.size(); ++i)
+        text += fmt::format("{}{}", i + 1 == counts.size() ? " and " : ", ", counts[i]);
+    return text + (counts.back() == 1 ? " replica" : " replicas");
+}
+
+/// What steps of smaller machines have otherwise than the file: a sentence each.
+std::vector<std::string> differences_of(const std::vector<scale_point>& points)
+{
+    struct without {
+        std::vector<std::uint32_t> replicas;
+        std::string why; ///< on the last of them
+    };
+    std::map<std::pair<std::string, std::size_t>, without> all;
+    for (const scale_point& p : points)
+        for (const scaled_machine::missing_entry& one : p.machine.missing) {
+            without& w = all[{one.list, one.entry}];
+            w.replicas.push_back(p.replicas);
+            w.why = one.why;
+        }
+    std::map<std::string, std::vector<std::uint32_t>> spans;
+    for (const scale_point& p : points)
+        for (const std::string& setting : p.smaller_spans)
+            if (std::vector<std::uint32_t>& on = spans[setting]; on.empty() || on.back() != p.replicas)
+                on.push_back(p.replicas);
+    std::vector<std::string> text;
+    for (const auto& [setting, on] : spans)
+        text.push_back(fmt::format("Set                {} on {}, for groups of more ranks than there are", setting, text_of_replicas(on)));
+    for (const auto& [entry, w] : all)
+        text.push_back(fmt::format("Left out           {}.{} on {}: {}", entry.first, entry.second,
+                                   text_of_replicas(w.replicas), w.why));
+    return text;
+}
 
 /// In the child: figures of the first step as text.
 std::string simulated(const scale_options& options, const std::string& text, const std::string& name, const scale_point& point)
 {
     platform_source source = options.source;
-    source.overrides.insert(source.overrides.end(), point.machine.settings.begin(), point.machine.settings.end());
-    source.overrides.insert(source.overrides.end(), point.smaller_spans.begin(), point.smaller_spans.end());
+    for (std::string& setting : point.settings())
+        source.overrides.push_back(std::move(setting));
     const loaded_platform loaded = read_platform_text(text, name, source);
     json j;
     for (const problem& p : loaded.problems)
@@ -148,7 +214,8 @@ std::string trend_of(double first, double last, double ratio)
     return growth > 1 ? fmt::format("grows, x{:.3g}", growth) : fmt::format("falls, x{:.3g}", growth);
 }
 
-std::vector<std::string> findings(const std::vector<scale_point>& points)
+/// `more_hosts`: further Pods bring hosts of their own.
+std::vector<std::string> findings(const std::vector<scale_point>& points, bool more_hosts)
 {
     std::vector<std::string> text;
     const scale_point& first = points.front();
@@ -177,12 +244,13 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
                                share(besides, last.step), last.replicas, besides > 0 ? last.step / besides : INFINITY));
     text.push_back(fmt::format("Efficiency         {:.1f} % of {:.4g} times the throughput of {} replica{}", 100 * last.samples_per_second / (ratio * first.samples_per_second), ratio,
                                first.replicas, first.replicas == 1 ? "" : "s"));
-    // Hosts serve all replicas: what they take grows with them, and bounds a step as soon as it is longer than the
-    // rest.
+    // Hosts serve all replicas, or all of a Pod: what they take grows with them, and bounds a step as soon as it is
+    // longer than the rest.
     const double input = std::max(last.host, last.host_link), rest = last.step - last.waits;
     const char* const who = last.host >= last.host_link ? "host" : "host link";
     if (input > 0 && input >= rest)
-        text.push_back(fmt::format("Bound              {}: no more than {:.1f} samples/s with any number of replicas", who, last.samples_per_second * last.step / input));
+        text.push_back(fmt::format("Bound              {}: no more than {:.1f} samples/s {}", who, last.samples_per_second * last.step / input,
+                                   more_hosts ? "until another Pod brings hosts" : "with any number of replicas"));
     else {
         const double at = input > 0 ? std::exp2(std::ceil(std::log2(rest / input))) * last.replicas : 0;
         const part* next = nullptr;
@@ -190,7 +258,8 @@ std::vector<std::string> findings(const std::vector<scale_point>& points)
             if (p.us != &scale_point::compute && p.us != &scale_point::host && p.us != &scale_point::host_link &&
                 p.us != &scale_point::sync && (next == nullptr || last.*p.us > last.*next->us))
                 next = &p;
-        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas; of the rest beside compute most is {}", who, at, next->name)
+        text.push_back(input > 0 ? fmt::format("Bounds next        {}, at about {:.0f} replicas{}; of the rest beside compute most is {}", who, at,
+                                               more_hosts ? " of as many hosts" : "", next->name)
                                  : fmt::format("Bounds next        {}: most of what is beside compute", next->name));
     }
     return text;
@@ -208,6 +277,9 @@ void print(const std::vector<scale_point>& points, const std::vector<std::string
     }
     for (const part& p : parts)
         lines.front().push_back(fmt::format("{}(us)", p.name));
+    const bool lacks = std::any_of(points.begin(), points.end(), [](const scale_point& p) { return !p.machine.missing.empty(); });
+    if (lacks)
+        lines.front().emplace_back("left out");
     for (const scale_point& p : points) {
         if (!p.problem.empty()) { // told on stderr
             lines.push_back({std::to_string(p.replicas), "none"});
@@ -222,6 +294,8 @@ void print(const std::vector<scale_point>& points, const std::vector<std::string
                                                : std::string("n/a")});
         for (const part& what : parts)
             lines.back().push_back(fmt::format("{:.3f}", p.*what.us));
+        if (lacks)
+            lines.back().push_back(std::to_string(p.machine.missing.size()));
     }
     print_columns(std::cout, lines, 0);
     std::cout << "\n";
@@ -236,7 +310,9 @@ json to_json(const std::vector<scale_point>& points, const std::vector<std::stri
     for (const scale_point& p : points) {
         json one;
         one["replicas"] = p.replicas;
-        one["settings"] = p.machine.settings;
+        one["settings"] = p.settings();
+        for (const scaled_machine::missing_entry& missing : p.machine.missing)
+            one["left_out"].push_back({{"key", fmt::format("{}.{}", missing.list, missing.entry)}, {"why", missing.why}});
         if (!p.problem.empty()) {
             one["problem"] = p.problem;
         } else {
@@ -284,14 +360,19 @@ int scale(const scale_options& options)
             left_out = fmt::format("There is no machine of {} replicas and more.\n", r);
             break;
         }
+        p.without_missing = without_missing(*loaded.document, p.machine);
         const std::vector<step_exchange>& exchanges = run.training_step->exchanges;
+        if (r == 1 && run.training_step->groups.empty()) {
+            print_to_stderr("A step without groups sums nothing on 1 replica: replicas begin with 2.\n");
+            continue;
+        }
         for (std::size_t i = 0; i < exchanges.size(); ++i)
             if (exchanges[i].ranks_per_group.value_or(0) > r)
                 p.smaller_spans.push_back(r == 1 ? "training_step.exchanges=[]" : fmt::format("training_step.exchanges.{}.ranks_per_group={}", i, r));
         points.push_back(std::move(p));
     }
     if (points.empty())
-        throw user_error(fmt::format("{}: there is no machine of one replica.", name));
+        throw user_error(fmt::format("{}: there is no machine of so few replicas; write a larger --to.", name));
     if (!options.json_file.empty() && options.json_file != "-") {
         output_targets targets;
         if (options.source.file != "-")
@@ -308,7 +389,7 @@ int scale(const scale_options& options)
     point_work work;
     work.count = points.size();
     const auto nth = [&](std::size_t i) { return points.size() - 1 - i; }; // the longest first
-    work.name = [&](std::size_t i) { return fmt::format("{} replicas", points[nth(i)].replicas); };
+    work.name = [&](std::size_t i) { return text_of_replicas({points[nth(i)].replicas}); };
     work.run = [&](std::size_t i) {
         scale_point& p = points[nth(i)];
         fill(p, run_isolated([&, &file_text = text, &file_name = name] { return simulated(one, file_text, file_name, p); }, options.point_timeout_s));
@@ -316,11 +397,11 @@ int scale(const scale_options& options)
     work.finished = [&](std::size_t i) -> std::string {
         const scale_point& p = points[nth(i)];
         if (!p.problem.empty())
-            return stop_requested() ? "" : fmt::format("{} replicas: {}", p.replicas, p.problem);
+            return stop_requested() ? "" : fmt::format("{}: {}", text_of_replicas({p.replicas}), p.problem);
         // Without a bar, as in a pipe or a log, a line tells that something goes on.
         return options.quiet || has_progress_bar(options.quiet)
                    ? ""
-                   : fmt::format("{} replicas: {:.3f} us a step", p.replicas, p.step);
+                   : fmt::format("{}: {:.3f} us a step", text_of_replicas({p.replicas}), p.step);
     };
     const std::vector<bool> ran = run_points(work, options.jobs, options.quiet);
     for (std::size_t i = 0; i < points.size(); ++i)
@@ -333,7 +414,7 @@ int scale(const scale_options& options)
         for (const std::string& warning : p.warnings)
             if (std::none_of(loaded.problems.begin(), loaded.problems.end(),
                              [&](const problem& known) { return known.key_path + ": " + known.message == warning; }))
-                print_to_stderr("warning: {} replicas: {}\n", p.replicas, warning);
+                print_to_stderr("warning: {}: {}\n", text_of_replicas({p.replicas}), warning);
     // What an all-reduce takes inside a domain is what it takes on the largest one alone.
     double alone = 0;
     bool whole = true;
@@ -344,7 +425,9 @@ int scale(const scale_options& options)
         p.inside = p.machine.over_gateways ? std::min(alone, p.all_reduce) : p.all_reduce;
         p.over_gateways = p.all_reduce - p.inside;
     }
-    const std::vector<std::string> said = whole ? findings(points) : std::vector<std::string>{};
+    std::vector<std::string> said = whole ? findings(points, run.training_step->input.hosts_per_pod != 0) : std::vector<std::string>{};
+    for (std::string& one : differences_of(points))
+        said.push_back(std::move(one));
     const std::string as_json = to_json(points, said).dump(2, ' ', false, json::error_handler_t::replace) + "\n";
     if (options.json_file == "-")
         std::cout << as_json;

@@ -319,14 +319,22 @@ struct ipu_pod_config {
     void complete();
     bandwidth between_stages(const step_pipeline& pipeline) const; ///< IPU-Links between two stages
     bandwidth host_links() const;                                  ///< of all IPUs that take samples
+    std::uint32_t pods() const; ///< Pod64, or less, that the domains are part of
+    /// Entries of `faults` that name what a machine of this shape does not have. Of a shape other than that of the
+    /// file, which has them all.
+    std::vector<scaled_machine::missing_entry> missing_faults() const;
 
 private:
     /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.
     abi::platform_table table_of_collectives() const;
-    void check_faults(std::vector<config_problem>& problems) const;
+    /// Algorithms and rates that the file leaves out, as far as no machine is needed for it.
+    void name_defaults();
+    std::vector<config_problem> pod_problems() const;
+    void check_faults(bool shape_is_known, std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
-    void check_step(const training_step_config& step, std::vector<config_problem>& problems) const;
+    void check_step(const training_step_config& step, bool machine_is_known, std::vector<config_problem>& problems) const;
     workload_ground ground() const;
+    workload_ground ground_of_any() const; ///< where `pod` is not sound
     std::string refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 

@@ -96,7 +96,7 @@ std::string ipu_pod_config::replica_groups() const
     return replicas() == 1 || pod.domains == 1 ? "dimension 1" : "dimensions 1 2";
 }
 
-void ipu_pod_config::complete()
+void ipu_pod_config::name_defaults()
 {
     using op = abi::collective_op;
     for (collective_spec& spec : run.workload)
@@ -105,6 +105,13 @@ void ipu_pod_config::complete()
             spec.algorithms = {k_auto_algorithm};
     if (run.training_step && !run.training_step->algorithm)
         run.training_step->algorithm = k_auto_algorithm;
+    if (run.training_step && run.training_step->streaming && !run.training_step->streaming->rate)
+        run.training_step->streaming->rate = gateway.host_link_rate;
+}
+
+void ipu_pod_config::complete()
+{
+    name_defaults();
     if (const std::string groups = replica_groups(); !groups.empty())
         for (collective_spec& spec : run.workload)
             if (spec.groups.empty())
@@ -114,15 +121,20 @@ void ipu_pod_config::complete()
     training_step_config& step = *run.training_step;
     if (step.pipeline && !step.pipeline->rate)
         step.pipeline->rate = between_stages(*step.pipeline);
-    if (step.streaming && !step.streaming->rate)
-        step.streaming->rate = gateway.host_link_rate;
-    if (step.input.data != sample_source::synthetic)
-        step.input.into_ranks = host_links();
+    if (step.input.data == sample_source::synthetic)
+        return;
+    step.input.into_ranks = host_links();
+    step.input.pods = pods();
 }
 
 bandwidth ipu_pod_config::between_stages(const step_pipeline& pipeline) const
 {
     return bandwidth(pipeline.fewest_links() * ipu_link.payload_rate().value());
+}
+
+std::uint32_t ipu_pod_config::pods() const
+{
+    return (pod.machines * pod.domains + k_pod_machines - 1) / k_pod_machines;
 }
 
 bandwidth ipu_pod_config::host_links() const
@@ -229,21 +241,33 @@ std::string ipu_pod_config::refusal_of(const abi::platform_table& table, abi::co
                        here.empty() ? std::string(why) : fmt::format("{} is not made for it; here it runs by {}", name_of(algo), here));
 }
 
-workload_ground ipu_pod_config::ground() const
+workload_ground ipu_pod_config::ground_of_any() const
 {
-    workload_ground g;
-    g.ranks = ranks();
-    g.machine = "this machine";
+    abi::platform_table any;
+    any.order = order();
+    workload_ground g = ground_without_machine(any, false);
     g.members = "IPUs";
     g.memory = "memory per IPU";
     g.memories = "IPU memories";
-    g.replica_ranks = pod.replica_size;
     set_room(g, ipu.chip(), "ipu.memory");
-    g.refusal = [this, table = table_of_collectives()](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(table, op, algo, transposed); };
-    g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
-    g.group_refusal = [this](std::uint32_t n) -> std::string {
+    g.group_refusal = [](std::uint32_t n) -> std::string {
         if ((n & (n - 1)) != 0)
             return fmt::format("is {}, but a span is a power of two: its IPUs form a ring (Scaling, section 7.2.1 and 7).", n);
+        return {};
+    };
+    return g;
+}
+
+workload_ground ipu_pod_config::ground() const
+{
+    workload_ground g = ground_of_any();
+    g.ranks = ranks();
+    g.replica_ranks = pod.replica_size;
+    g.refusal = [this, table = table_of_collectives()](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(table, op, algo, transposed); };
+    g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
+    g.group_refusal = [this, of_any = g.group_refusal](std::uint32_t n) -> std::string {
+        if (std::string why = of_any(n); !why.empty())
+            return why;
         if (pod.replica_size > 1)
             return fmt::format("is {}, but pod.replica_size is {}: spans are of replicas with one IPU.", n, pod.replica_size);
         return n > shape().domain_ipus() ? fmt::format("is {}, but an IPU-Link domain has {} IPUs.", n, shape().domain_ipus()) : std::string();
@@ -254,14 +278,50 @@ workload_ground ipu_pod_config::ground() const
 std::vector<config_problem> ipu_pod_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
-    if (!limit_problems(pod).empty())
+    bool shape_is_sound = limit_problems(pod).empty(); // machines alone
+    bool all_is_sound = shape_is_sound;                // and replicas and rings on them
+    if (shape_is_sound)
+        for (config_problem& found : pod_problems()) {
+            shape_is_sound = shape_is_sound && found.key != "pod.partition" && found.key != "pod.topology";
+            all_is_sound = all_is_sound && found.level != severity::error;
+            p.push_back(std::move(found));
+        }
+    check_faults(shape_is_sound, p);
+    const bool links = no_errors(ipu_link.validate()), chips = no_errors(ipu.validate());
+    if (links && limit_problems(gateway).empty())
+        check_buffers(p);
+    if (chips && shape_is_sound)
+        check_stacks(ipu.chip(), ranks(), "IPUs", "ipu", p);
+    const std::uint32_t lanes = pod.topology == ipu_topology::barley_twist ? 8 : 4; // of the rings with most of them
+    if (ipu.dma.queues % k_links_along != 0 || ipu.dma.queues < lanes)
+        p.push_back({severity::warning, "ipu.dma.queues",
+                     fmt::format("is {}; rings take up to {} queues, one for each of two links: with an odd number, or fewer, messages share a link.", ipu.dma.queues, lanes)});
+    if (run.training_step && is_sound(*run.training_step))
+        check_step(*run.training_step, all_is_sound, p);
+    if (!all_is_sound) {
+        ipu_pod_config named = *this;
+        named.name_defaults();
+        check_workload(named.run, ground_of_any(), p);
         return p;
-    bool shape_is_sound = true, all_is_sound = true; // machines alone, and replicas and rings on them
-    const auto refuse = [&](std::string key, std::string text) {
-        shape_is_sound = shape_is_sound && key != "pod.partition" && key != "pod.topology";
-        all_is_sound = false;
-        p.push_back({severity::error, std::move(key), std::move(text)});
-    };
+    }
+    if (!replica_groups().empty())
+        for (std::size_t i = 0; i < run.workload.size(); ++i)
+            if (const auto& groups = run.workload[i].groups; !groups.empty() && groups != std::vector{replica_groups()})
+                p.push_back({severity::error, fmt::format("workload.{}.groups", i),
+                             fmt::format("stand beside pod.replica_size = {}, which makes groups of its own; remove them, or set pod.replica_size to 1.", pod.replica_size)});
+    ipu_pod_config whole = *this; // as it will run
+    whole.complete();
+    check_workload(whole.run, whole.ground(), p);
+    if (links && chips && limit_problems(gateway).empty())
+        check_burst(run, trains(), p);
+    return p;
+}
+
+/// Of a `pod` whose values are within their limits.
+std::vector<config_problem> ipu_pod_config::pod_problems() const
+{
+    std::vector<config_problem> p;
+    const auto refuse = [&](const char* key, std::string text) { p.push_back({severity::error, key, std::move(text)}); };
     if (pod.replica_size > shape().domain_ipus())
         refuse("pod.replica_size", fmt::format("is {}, but a domain has {} IPUs.", pod.replica_size, shape().domain_ipus()));
     else if (replicas() * pod.domains < 2 && !(run.workload.empty() && run.training_step))
@@ -282,45 +342,23 @@ std::vector<config_problem> ipu_pod_config::validate() const
         refuse("gcl.ring_order", fmt::format("is serpent, but pod.topology is {}: serpents are cycles of a Barley twist only.", name_of(pod.topology)));
     if (gcl.ring_order != ring_choice::automatic && gcl.ring_order != ring_choice::serpent && pod.topology == ipu_topology::barley_twist)
         refuse("gcl.ring_order", fmt::format("is {}, but a Barley twist has serpents only; pod.topology: torus has this order.", name_of(gcl.ring_order)));
-    if (shape_is_sound)
-        check_faults(p);
-    const bool links = no_errors(ipu_link.validate()), chips = no_errors(ipu.validate());
-    if (links && limit_problems(gateway).empty())
-        check_buffers(p);
-    if (chips)
-        check_stacks(ipu.chip(), ranks(), "IPUs", "ipu", p);
-    if (!all_is_sound)
-        return p;
-    if (!replica_groups().empty())
-        for (std::size_t i = 0; i < run.workload.size(); ++i)
-            if (const auto& groups = run.workload[i].groups; !groups.empty() && groups != std::vector{replica_groups()})
-                refuse(fmt::format("workload.{}.groups", i),
-                       fmt::format("stand beside pod.replica_size = {}, which makes groups of its own; remove them, or set pod.replica_size to 1.", pod.replica_size));
-    ipu_pod_config whole = *this; // as it will run
-    whole.complete();
-    check_workload(whole.run, whole.ground(), p);
-    if (run.training_step && is_sound(*run.training_step))
-        check_step(*run.training_step, p);
-    if (links && chips && limit_problems(gateway).empty())
-        check_burst(run, trains(), p);
-    const std::uint32_t lanes = pod.topology == ipu_topology::barley_twist ? 8 : 4; // of the rings with most of them
-    if (ipu.dma.queues % k_links_along != 0 || ipu.dma.queues < lanes)
-        p.push_back({severity::warning, "ipu.dma.queues",
-                     fmt::format("is {}; rings take up to {} queues, one for each of two links: with an odd number, or fewer, messages share a link.", ipu.dma.queues, lanes)});
     return p;
 }
 
-void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
+/// With a shape that is not known: what holds on every machine.
+void ipu_pod_config::check_faults(bool shape_is_known, std::vector<config_problem>& p) const
 {
     const ipu_shape s = shape();
     const auto refuse = [&](std::string key, std::string text) { p.push_back({severity::error, std::move(key), std::move(text)}); };
     const auto exists = [&](const std::string& key, const char* name, std::uint32_t value, std::uint32_t size) {
-        if (value < size)
+        if (!shape_is_known || value < size)
             return true;
         refuse(fmt::format("{}.{}", key, name), fmt::format("is {}, but there are {}s 0 to {}.", value, name, size - 1));
         return false;
     };
-    const auto has_cable = [&](std::uint32_t number, ipu_controller port) { return s.far_end(number, static_cast<std::uint32_t>(port)).has_value(); };
+    const auto has_cable = [&](std::uint32_t number, ipu_controller port) {
+        return !shape_is_known || s.far_end(number, static_cast<std::uint32_t>(port)).has_value();
+    };
     // Of a list: the first entry that names the same as entry i, if that is an earlier one.
     const auto named_before = [](const auto& list, std::size_t i, auto&& same) -> std::optional<std::size_t> {
         const auto first = static_cast<std::size_t>(std::find_if(list.begin(), list.end(), [&](const auto& other) { return same(list[i], other); }) - list.begin());
@@ -351,7 +389,7 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         const std::string key = fmt::format("faults.gw_links_down.{}", i);
         if (const auto first = named_before(faults.gw_links_down, i, [](const auto& a, const auto& b) { return a.domain == b.domain && a.slot == b.slot && a.side == b.side; }))
             refuse(key, fmt::format("names the link of faults.gw_links_down.{} again; a link fails once.", *first));
-        if (s.domains == 1)
+        if (shape_is_known && s.domains == 1)
             refuse(key, "names a GW-Link, but pod.domains is 1: nothing goes over gateways.");
         else if (const bool domain = exists(key, "domain", f.domain, s.domains); exists(key, "slot", f.slot, s.machines) && domain)
             is_late(key, f.at);
@@ -370,7 +408,7 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         if (const auto first =
                 named_before(faults.late, i, [](const auto& a, const auto& b) { return a.replica == b.replica; }))
             refuse(key, fmt::format("names the replica of faults.late.{} again.", *first));
-        if (pod.replica_size <= s.domain_ipus())
+        if (shape_is_known && pod.replica_size <= s.domain_ipus())
             exists(key, "replica", faults.late[i].replica, s.ipus() / pod.replica_size);
         if (faults.late[i].by > run.firmware_timeout)
             p.push_back({severity::warning, key + ".by",
@@ -385,7 +423,7 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
         for (const auto& [number, port] : {std::pair{c.ipu, c.controller}, {c.other_ipu, c.other_controller}})
             if (!has_cable(number, port))
                 refuse(key, fmt::format("names {}.{}, which has no cable.", s.ipu_name(number), name_of(port)));
-            else if (s.on_board(number, static_cast<std::uint32_t>(port)))
+            else if (shape_is_known && s.on_board(number, static_cast<std::uint32_t>(port)))
                 refuse(key, fmt::format("names {}.{}, a link on the board of an IPU-Machine: only cables can be swapped.",
                                         s.ipu_name(number), name_of(port)));
         if (c.ipu == c.other_ipu && c.controller == c.other_controller)
@@ -393,8 +431,29 @@ void ipu_pod_config::check_faults(std::vector<config_problem>& p) const
     }
 }
 
+std::vector<scaled_machine::missing_entry> ipu_pod_config::missing_faults() const
+{
+    std::vector<config_problem> found;
+    check_faults(true, found);
+    std::vector<scaled_machine::missing_entry> missing;
+    for (const config_problem& f : found) {
+        if (f.level != severity::error)
+            continue;
+        // faults.LIST.N or faults.LIST.N.KEY
+        const std::size_t list_end = f.key.find('.', f.key.find('.') + 1);
+        std::size_t number_end = 0;
+        const std::size_t entry = std::stoul(f.key.substr(list_end + 1), &number_end);
+        const std::string list = f.key.substr(0, list_end), member = f.key.substr(list_end + 1 + number_end);
+        if (!missing.empty() && missing.back().list == list && missing.back().entry == entry)
+            continue;
+        const std::string sentence = (member.empty() ? "" : member.substr(1) + " ") + f.message;
+        missing.push_back({list, entry, sentence.substr(0, sentence.size() - 1)}); // without its full stop
+    }
+    return missing;
+}
+
 /// What a training step says of links and hosts that this machine does not have.
-void ipu_pod_config::check_step(const training_step_config& step, std::vector<config_problem>& p) const
+void ipu_pod_config::check_step(const training_step_config& step, bool machine_is_known, std::vector<config_problem>& p) const
 {
     const auto warn = [&](const char* key, std::string text) {
         p.push_back({severity::warning, fmt::format("training_step.{}", key), std::move(text)});
@@ -406,18 +465,22 @@ void ipu_pod_config::check_step(const training_step_config& step, std::vector<co
     if (step.streaming && step.streaming->rate && *step.streaming->rate > gateway.host_link_rate)
         warn("streaming.rate", fmt::format("is {}, but gateway.host_link_rate is {}: it comes by the Host-Link.",
                                            to_string(*step.streaming->rate), to_string(gateway.host_link_rate)));
-    const step_input& input = step.input;
-    if (input.data == sample_source::synthetic)
+    if (step.input.data == sample_source::synthetic || !machine_is_known)
         return;
+    step_input input = step.input;
+    input.pods = pods();
     if (input.links_bps() > static_cast<double>(host_links().value()))
-        warn("input.links", fmt::format("is {} of {}, but Host-Links take {} from them: what goes beyond brings nothing.",
-                                        input.links, to_string(input.link_rate), to_string(host_links())));
-    const std::uint32_t pods = (pod.machines * pod.domains + k_pod_machines - 1) / k_pod_machines;
+        warn("input.links", fmt::format("is {} of {}{}, but Host-Links take {} from them: what goes beyond brings nothing.",
+                                        input.links, to_string(input.link_rate),
+                                        input.hosts_per_pod == 0 ? "" : fmt::format(" of each of {} hosts", input.hosts()),
+                                        to_string(host_links())));
+    if (input.hosts_per_pod != 0)
+        return;
     const auto too_few = [&](const char* key, std::uint32_t value, const char* what) {
-        if (value < pods)
+        if (value < input.pods)
             warn(key, fmt::format("is {}, but {} IPU-Machines are {} Pods, and each has a host at least (Scaling 7.5): "
-                                  "write {} {} or more.",
-                                  value, pod.machines * pod.domains, pods, pods, what));
+                                  "write {} {} or more, or hosts_per_pod and those of one host.",
+                                  value, pod.machines * pod.domains, input.pods, input.pods, what));
     };
     too_few("input.links", input.links, "links");
     if (input.data == sample_source::real)
@@ -451,6 +514,7 @@ namespace {
 class configured_ipu_pod final : public configured_platform<ipu_pod_config, ipu_pod_planned_routing> {
 public:
     explicit configured_ipu_pod(ipu_pod_config config) : configured_platform(std::move(config)) { config_.complete(); }
+    const ipu_pod_config& as_read() const { return config_; }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         if (const std::string problem = routing().problem(); !problem.empty())
@@ -555,12 +619,22 @@ scaled_machine scaled_pod(const platform& like, std::uint32_t replicas)
     if ((replicas & (replicas - 1)) != 0 || ipus > 16 * largest || size > largest)
         return {};
     const std::uint32_t in_domain = std::min(ipus, largest), machines = std::max(1u, in_domain / k_machine_ipus);
+    ipu_pod_config other = dynamic_cast<const configured_ipu_pod&>(like).as_read();
+    ipu_pod_shape_config& pod = other.pod;
+    pod.machines = machines;
+    pod.domains = ipus / in_domain;
+    pod.partition = std::min(in_domain, k_machine_ipus);
     scaled_machine m;
-    m.settings = {fmt::format("pod.machines={}", machines), fmt::format("pod.domains={}", ipus / in_domain),
-                  fmt::format("pod.partition={}", std::min(in_domain, k_machine_ipus))};
-    if (machines == 1)
-        m.settings.push_back("pod.topology=mesh"); // no loop-back cables yet
+    m.settings = {fmt::format("pod.machines={}", pod.machines), fmt::format("pod.domains={}", pod.domains),
+                  fmt::format("pod.partition={}", pod.partition)};
+    if (machines == 1) { // no loop-back cables yet
+        pod.topology = ipu_topology::mesh;
+        m.settings.push_back("pod.topology=mesh");
+        if (other.gcl.ring_order == ring_choice::serpent) // of a Barley twist only
+            m.settings.push_back("gcl.ring_order=auto");
+    }
     m.over_gateways = ipus > largest;
+    m.missing = other.missing_faults();
     return m;
 }
 

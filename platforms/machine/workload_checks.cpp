@@ -139,18 +139,19 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
-        if (spec.groups.empty())
+        const bool is_known = ground.ranks != 0;
+        if (spec.groups.empty() || !is_known)
             for (const algorithm_in_file& a : algorithms_in_file(spec))
                 if (const std::string refusal = ground.refusal(spec.op, a.algorithm, spec.transposed); !refusal.empty())
                     problems.push_back({severity::error, key + a.place, a.prefix + refusal});
         if (!spec.groups.empty() && tables.empty() && ground.rank_table)
             for (std::uint32_t rank = 0; rank < ground.ranks; ++rank)
                 tables.push_back(ground.rank_table(rank));
-        if (!spec.groups.empty() && tables.empty())
+        if (!spec.groups.empty() && tables.empty() && is_known)
             problems.push_back({severity::error, key + ".groups", fmt::format("does not exist here: {} have no process groups.", ground.members)});
-        else if (!spec.groups.empty())
+        else if (!spec.groups.empty() && is_known)
             check_groups(spec, key, ground, tables, problems);
-        if (spec.root >= ground.ranks)
+        if (is_known && spec.root >= ground.ranks)
             problems.push_back(
                 {severity::error, key + ".root",
                  fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, ground.machine, ground.ranks - 1)});
@@ -159,13 +160,16 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
                                                  : std::string();
                  !refusal.empty())
             problems.push_back({severity::error, key + ".root", refusal});
-        all_sound = all_sound && is_sound(spec);
-        if (!all_sound)
+        const bool sound = is_sound(spec);
+        all_sound = all_sound && sound;
+        // What comes behind the buffer depends on all entries.
+        if (is_known ? !all_sound : !sound || run.case_count() > run_config::k_most_cases)
             continue;
         if (spec.chunk && spec.groups.empty() && ground.rank_table && ground.ranks > 1)
             check_chunk(spec, key, ground.rank_table(0), problems);
         for (const collective_case& c : spec.cases()) {
-            const std::uint64_t need = hbm_bytes_for(output_offset, c, ground.ranks);
+            // Its buffer at least, on every machine.
+            const std::uint64_t need = is_known ? hbm_bytes_for(output_offset, c, ground.ranks) : c.size_bytes;
             if (need <= ground.room_bytes)
                 continue;
             problems.push_back(
@@ -213,7 +217,7 @@ void check_training_step(const training_step_config& step, const workload_ground
     for (const algorithm_in_file& a : tuned_algorithms(step.choices, ""))
         if (const std::string why = refusal_of(a.algorithm); !why.empty())
             problems.push_back({severity::error, "training_step.algorithm", a.prefix + why});
-    if (step.pipeline && step.pipeline->stages != ground.replica_ranks)
+    if (step.pipeline && ground.ranks != 0 && step.pipeline->stages != ground.replica_ranks)
         problems.push_back(
             {severity::error, "training_step.pipeline.stages",
              ground.replica_ranks == 1
@@ -237,6 +241,7 @@ void check_training_step(const training_step_config& step, const workload_ground
             problems.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
                                 fmt::format("is the {}th size of groups, but there are semaphores for {}.", sizes.size(), k_most_divisions)});
         const std::string why = ground.group_refusal ? ground.group_refusal(group)
+                                : ground.ranks == 0  ? std::string()
                                                      : fmt::format("groups of {} do not exist here.", ground.members);
         if (!why.empty())
             problems.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i), why});
@@ -245,7 +250,8 @@ void check_training_step(const training_step_config& step, const workload_ground
 
 void check_host_memory(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
 {
-    const bool sound = std::all_of(run.workload.begin(), run.workload.end(), [](const collective_spec& c) { return is_sound(c); }) &&
+    const bool sound = ground.ranks != 0 &&
+                       std::all_of(run.workload.begin(), run.workload.end(), [](const collective_spec& c) { return is_sound(c); }) &&
                        run.case_count() <= run_config::k_most_cases &&
                        (!run.training_step || is_sound(*run.training_step));
     const std::uint64_t host = sound ? host_data_bytes_for(run, ground.ranks) : 0;
@@ -276,6 +282,22 @@ std::string what_runs(const abi::platform_table& table, abi::collective_op op)
     const std::string last = names.back();
     names.pop_back();
     return fmt::format("{} or {}", fmt::join(names, ", "), last);
+}
+
+workload_ground ground_without_machine(abi::platform_table any, bool adding_switch)
+{
+    any.ranks = 1; // which runs every pair of operation and algorithm that exists
+    workload_ground g;
+    g.room_bytes = ~std::uint64_t{0};
+    g.refusal = [any, adding_switch](abi::collective_op op, abi::algorithm algo, bool transposed) -> std::string {
+        abi::switchml::table job;
+        job.magic = adding_switch ? abi::switchml::k_table_magic : 0;
+        const char* reason = "";
+        return firmware::supports(op, algo, any, transposed, &reason, &job)
+                   ? std::string()
+                   : fmt::format("{} cannot run by {}: {}.", name_of(op), name_of(algo), reason);
+    };
+    return g;
 }
 
 std::string firmware_refusal(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo,

@@ -15,14 +15,14 @@ namespace weft {
 
 /// What a workload stands on.
 struct workload_ground {
-    std::uint32_t ranks = 0;
+    std::uint32_t ranks = 0;              ///< 0: not known, and what needs them is not judged
     const char* machine = "this machine"; ///< as in "the ranks of this mesh are 0 to 63"
     const char* members = "ranks";        ///< as in "groups of NPUs do not exist here"
     const char* memory = "HBM per chip";  ///< as in "needs 33 GiB of HBM per chip"
     const char* memories = "HBMs";        ///< as in "for the contents of 64 HBMs"
     std::uint64_t much_host_bytes = 16ull << 30; ///< contents of all memories beyond which a user is warned; assumed
     std::uint64_t room_bytes = 0;                ///< of one memory, for buffers
-    std::uint32_t replica_ranks = 1;             ///< ranks of a copy of the model
+    std::uint32_t replica_ranks = 1;             ///< ranks of a copy of the model, if they are known
     std::string room_text; ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
     /// Why the firmware cannot run it here, as a sentence; "" when it can.
     std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)> refusal;
@@ -40,6 +40,10 @@ struct workload_ground {
 /// Room for buffers in a chip's memory, of a chip that is sound; else without a limit. `key` is that of the memory:
 /// "chip.hbm".
 void set_room(workload_ground& ground, const chip_config& chip, const std::string& key);
+
+/// Where the machine is not sound: what holds of a workload on all machines of a platform. Firmware of any rank of it is
+/// told what `any` says of its kind; `adding_switch`: there may be one. Room in memory is what set_room() adds.
+workload_ground ground_without_machine(abi::platform_table any, bool adding_switch);
 
 /// Algorithms that run `op` among ranks that are told this: "ring_1d or row_pair with transposed: true"; "": none does.
 std::string what_runs(const abi::platform_table& table, abi::collective_op op);

@@ -301,7 +301,7 @@ struct switchml_config {
 private:
     void check_job(std::vector<config_problem>& problems) const;
     void check_shape(std::vector<config_problem>& problems) const;
-    workload_ground ground() const;
+    workload_ground ground(bool is_sound) const;
     void check_sums(std::vector<config_problem>& problems) const;
     void check_programs(std::vector<config_problem>& problems) const;
     void check_recovery(std::vector<config_problem>& problems) const;

@@ -390,8 +390,10 @@ std::vector<config_problem> switchml_config::validate() const
     one_rate(tofino.chip.port_rate, tofino_config{}.port_rate, "switch.port_rate");
     if (const std::string refusal = aggregator_refusal(tofino.aggregator, tofino.chip); !refusal.empty())
         p.push_back({severity::error, "switch.aggregator", refusal + "."});
-    if (!sound)
+    if (!sound) {
+        check_workload(run, ground(false), p);
         return p;
+    }
     check_job(p);
     if (job.elements_per_packet == 256 && tofino.chip.recirculation_rate < network.rate)
         p.push_back(
@@ -401,7 +403,7 @@ std::vector<config_problem> switchml_config::validate() const
                  "pipes.",
                  to_string(tofino.chip.recirculation_rate), to_string(network.rate))});
     check_faults(p);
-    check_workload(run, ground(), p);
+    check_workload(run, ground(true), p);
     check_sums(p);
     check_recovery(p);
     check_receive_buffer(worker.chip(), star().format(), "worker", p);
@@ -566,14 +568,16 @@ std::string switchml_config::refusal_of(abi::collective_op op, abi::algorithm al
     return {};
 }
 
-workload_ground switchml_config::ground() const
+workload_ground switchml_config::ground(bool is_sound) const
 {
-    const std::uint64_t room = nic_area_offset();
-    workload_ground g;
-    g.ranks = workers;
+    workload_ground g = ground_without_machine({}, true);
     g.machine = "these workers";
     g.members = g.memories = "workers";
     g.memory = "memory per worker";
+    if (!is_sound)
+        return g;
+    const std::uint64_t room = nic_area_offset();
+    g.ranks = workers;
     g.much_host_bytes = 8ull << 30;
     g.room_bytes = room;
     g.room_text =

@@ -183,6 +183,7 @@ private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
     workload_ground ground() const;
+    workload_ground ground_of_any() const; ///< where the mesh is not sound
     std::string group_refusal(std::uint32_t ranks_per_group) const;
     /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;

@@ -214,13 +214,15 @@ std::vector<config_problem> tpu_v3_config::validate() const
     // What a section itself refuses is not computed with.
     if (no_errors(ici.validate()))
         check_buffers(p);
-    if (!no_errors(mesh.validate()))
-        return p;
     std::vector<config_problem> faulty;
-    check_faults(faulty);
+    const bool whole = no_errors(mesh.validate());
+    if (whole)
+        check_faults(faulty);
     p.insert(p.end(), faulty.begin(), faulty.end());
-    if (!no_errors(faulty))
-        return p; // how many chips there are is not known
+    if (!whole || !no_errors(faulty)) { // how many chips there are is not known
+        check_workload(run, ground_of_any(), p);
+        return p;
+    }
     check_workload(run, ground(), p);
     if (no_errors(ici.validate()) && no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()))
         check_burst(run, trains(), p);
@@ -327,13 +329,19 @@ void tpu_v3_config::check_regions(std::vector<config_problem>& p) const
                                  !mesh.wraps_rows() && !mesh.wraps_cols() ? "" : " (detours do not use wrap links)")});
 }
 
-workload_ground tpu_v3_config::ground() const
+workload_ground tpu_v3_config::ground_of_any() const
 {
-    workload_ground g;
-    g.ranks = ranks();
+    workload_ground g = ground_without_machine({}, false);
     g.machine = "this mesh";
     g.members = "chips";
     set_room(g, chip, "chip.hbm");
+    return g;
+}
+
+workload_ground tpu_v3_config::ground() const
+{
+    workload_ground g = ground_of_any();
+    g.ranks = ranks();
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);
     };

@@ -236,6 +236,7 @@ private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
     workload_ground ground() const;
+    workload_ground ground_of_any() const; ///< where the machine is not sound
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 

@@ -105,13 +105,21 @@ std::string trainium_config::refusal_of(abi::collective_op op, abi::algorithm al
                        has_device_algorithms ? " What runs here: device_mesh, device_ring and others of AWS Neuron (`weft list`); auto chooses." : "");
 }
 
-workload_ground trainium_config::ground() const
+workload_ground trainium_config::ground_of_any() const
 {
-    workload_ground g;
-    g.ranks = ranks();
+    abi::platform_table any;
+    any.device_ranks = any.device_members = 1;
+    workload_ground g = ground_without_machine(any, false);
     g.machine = "this machine";
     g.memory = "HBM per rank";
     set_room(g, chip.chip(), "chip.hbm");
+    return g;
+}
+
+workload_ground trainium_config::ground() const
+{
+    workload_ground g = ground_of_any();
+    g.ranks = ranks();
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(op, algo, transposed); };
     g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
     return g;
@@ -120,8 +128,12 @@ workload_ground trainium_config::ground() const
 std::vector<config_problem> trainium_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
-    if (!limit_problems(node).empty() || !limit_problems(chip).empty())
+    const auto unsound = [&] {
+        check_workload(run, ground_of_any(), p);
         return p;
+    };
+    if (!limit_problems(node).empty() || !limit_problems(chip).empty())
+        return unsound();
     const auto refuse = [&](const char* key, std::string text) { p.push_back({severity::error, key, std::move(text)}); };
     if (chip.ranks > 1 && chip.ranks % 2 != 0)
         refuse("chip.ranks", fmt::format("is {}, but a chip has two halves with as many ranks on each: 1, 2, 4, 6 or 8.", chip.ranks));
@@ -130,10 +142,10 @@ std::vector<config_problem> trainium_config::validate() const
     if (ranks() > k_most_ranks)
         refuse("node", fmt::format("has {} ranks, must be at most {}: every rank runs its firmware in a thread of its own.", ranks(), k_most_ranks));
     if (!no_errors(p))
-        return p;
+        return unsound();
     check_faults(p);
     if (!no_errors(p) || !no_errors(neuronlink.validate()) || !no_errors(chip.validate()))
-        return p;
+        return unsound();
     check_buffers(p);
     if (chip.dma.engines % chip.ranks != 0)
         p.push_back({severity::warning, "chip.dma.engines",

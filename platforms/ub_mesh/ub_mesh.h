@@ -164,6 +164,7 @@ struct ub_mesh_config {
 private:
     std::vector<config_problem> shape_problems() const;
     workload_ground ground() const;
+    workload_ground ground_of_any() const; ///< where the machine is not sound
     void check_transport(std::vector<config_problem>& problems) const;
     void check_hosts(std::vector<config_problem>& problems) const;
     bool training_steps_without_checkpoint() const;

@@ -555,15 +555,19 @@ std::vector<config_problem> ub_mesh_config::validate() const
     const bool runs = no_errors(p) && no_errors(ub.validate()) && no_errors(npu.validate()) &&
                       no_errors(npu.hbm.validate()) && no_errors(npu.dma.validate()) && no_errors(npu.ccu.validate());
     // What a section itself refuses is not computed with.
-    if (!no_errors(mesh.validate()) || !no_errors(cables.validate()))
+    const auto unsound = [&] {
+        check_workload(run, ground_of_any(), p);
         return p;
+    };
+    if (!no_errors(mesh.validate()) || !no_errors(cables.validate()))
+        return unsound();
     std::vector<config_problem> found = shape_problems();
     if (no_errors(found) && no_errors(faults.validate()))
         check_faults(*this, found);
     const bool sound = no_errors(found) && no_errors(faults.validate());
     p.insert(p.end(), found.begin(), found.end());
     if (!sound || !runs)
-        return p;
+        return unsound();
     check_workload(run, ground(), p);
     check_burst(run, trains(), p);
     check_transport(p);
@@ -599,12 +603,21 @@ std::vector<config_problem> ub_mesh_config::shape_problems() const
     return p;
 }
 
+workload_ground ub_mesh_config::ground_of_any() const
+{
+    abi::platform_table any;
+    any.ccus = k_ub_dies;
+    workload_ground g = ground_without_machine(any, false);
+    g.members = "NPUs";
+    if (no_errors(npu.validate()))
+        set_room(g, npu.chip(), "npu.hbm");
+    return g;
+}
+
 workload_ground ub_mesh_config::ground() const
 {
-    workload_ground g;
+    workload_ground g = ground_of_any();
     g.ranks = ranks();
-    g.members = "NPUs";
-    set_room(g, npu.chip(), "npu.hbm");
     if (run.host && no_errors(run.host->validate())) {
         g.room_bytes = host_offset();
         g.room_text += fmt::format(", and what hosts exchange {}", to_string(data_size(run.host->memory_bytes())));

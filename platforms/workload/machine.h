@@ -259,8 +259,15 @@ struct firmware_bench_source {
 
 /// A machine of the same kind with another number of replicas.
 struct scaled_machine {
+    /// An entry of a list of the file that names what this machine does not have.
+    struct missing_entry {
+        std::string list; ///< "faults.late"
+        std::size_t entry = 0;
+        std::string why; ///< "replica is 9, but there are replicas 0 to 7"
+    };
     std::vector<std::string> settings; ///< as of --set; none: there is no such machine
     bool over_gateways = false;        ///< its replicas are not all joined by the faster network
+    std::vector<missing_entry> missing = {}; ///< in the order of the lists, then of their entries
 };
 
 /// How the command line finds a platform.

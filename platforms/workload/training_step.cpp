@@ -87,7 +87,7 @@ std::vector<config_problem> step_input::validate() const
 std::vector<key_rule<step_input>> step_input::key_rules()
 {
     std::vector<key_rule<step_input>> rules;
-    for (const char* key : {"sample", "link_rate", "links", "prefetch"})
+    for (const char* key : {"sample", "link_rate", "links", "hosts_per_pod", "prefetch"})
         rules.push_back({key, "with data: generated or real", [](const step_input& i) { return i.data != sample_source::synthetic; }});
     for (const char* key : {"samples_per_second", "instances", "numa_nodes"})
         rules.push_back({key, "with data: real", [](const step_input& i) { return i.data == sample_source::real; }});
@@ -99,7 +99,8 @@ std::uint64_t step_input::preparation_ps(std::uint64_t samples) const
     if (data != sample_source::real)
         return 0;
     const std::uint32_t at_once = numa_nodes == 0 ? instances : std::min(instances, numa_nodes);
-    return static_cast<std::uint64_t>(std::llround(static_cast<double>(samples) * 1e12 / (samples_per_second * at_once)));
+    const double all_at_once = static_cast<double>(at_once) * static_cast<double>(hosts());
+    return static_cast<std::uint64_t>(std::llround(static_cast<double>(samples) * 1e12 / (samples_per_second * all_at_once)));
 }
 
 std::uint64_t step_input::transfer_ps(std::uint64_t samples) const
@@ -212,6 +213,35 @@ std::string training_step_config::text() const
     return text;
 }
 
+namespace {
+void warn_of_merging(const training_step_config& step, std::vector<config_problem>& problems)
+{
+    const auto warn = [&](std::string text) {
+        problems.push_back({severity::warning, "merge_up_to", std::move(text)});
+    };
+    const std::vector<gradient_group>& groups = step.groups;
+    const std::vector<std::vector<std::size_t>> clusters = step.clusters();
+    const auto ready_ps = [&](std::size_t i) { return step.ready_ps(groups[i]); };
+    if (step.overlap == overlap_rule::when_ready)
+        for (const std::vector<std::size_t>& cluster : clusters) {
+            const std::size_t last = *std::max_element(cluster.begin(), cluster.end(),
+                                                       [&](auto a, auto b) { return ready_ps(a) < ready_ps(b); });
+            for (const std::size_t i : cluster)
+                if (ready_ps(i) < ready_ps(last))
+                    warn(fmt::format("holds \"{}\" back, which is ready after {} of a step: it is summed with a group that is ready after {}.",
+                                     groups[i].name, rounded_text(duration(ready_ps(i))),
+                                     rounded_text(duration(ready_ps(last)))));
+        }
+    if (groups.size() > 1 && clusters.size() == groups.size())
+        warn(fmt::format("is {} and merges nothing: no two groups have one type and that size together.",
+                         to_string(*step.merge_up_to)));
+    if (const std::size_t mixed = step.clusters(false).size(); mixed < clusters.size())
+        warn(fmt::format("leaves {} groups to sum; across types it would leave {}, as the source advises (Scaling 7.3), but a "
+                         "collective here has one type: what each takes besides its bytes counts too often.",
+                         clusters.size(), mixed));
+}
+} // namespace
+
 std::vector<config_problem> training_step_config::validate() const
 {
     problem_list p{limit_problems(*this)};
@@ -228,21 +258,8 @@ std::vector<config_problem> training_step_config::validate() const
            "stand beside pipeline, of whose stages nobody tells where they meet them; remove one of the two.");
     p.need(!sharded() || !groups.empty(), "optimiser.sharded",
            "is true, but there are no groups: there is nothing to share out.");
-    if (overlap == overlap_rule::when_ready && merge_up_to && p.all.empty())
-        for (std::size_t i = 0; i + 1 < groups.size(); ++i) {
-            const std::uint64_t merged_ps = ready_merged_ps(i);
-            if (const std::uint64_t own_ps = ready_ps(groups[i]); merged_ps > own_ps)
-                p.all.push_back(
-                    {severity::warning, "merge_up_to",
-                     fmt::format(
-                         "holds \"{}\" back, which is ready after {} of a step: it is summed with a group that is ready after {}.",
-                         groups[i].name, rounded_text(duration(own_ps)), rounded_text(duration(merged_ps)))});
-        }
-    if (merge_up_to && groups.size() > 1 && p.all.empty() && summed().size() == groups.size())
-        p.all.push_back({severity::warning, "merge_up_to",
-                         fmt::format("is {} and merges nothing: no two groups that follow each other have one type and "
-                                     "that size together.",
-                                     to_string(*merge_up_to))});
+    if (merge_up_to && p.all.empty())
+        warn_of_merging(*this, p.all);
     std::uint64_t largest_element = 2;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(groups[i].type));
@@ -302,37 +319,43 @@ std::uint64_t training_step_config::ready_ps(const gradient_group& g) const
            (slot == compute.value() && g.ready_at ? g.ready_at->value() : fraction_of(duration(slot), part));
 }
 
-std::vector<gradient_group> training_step_config::summed() const
+std::vector<std::vector<std::size_t>> training_step_config::clusters(bool by_type) const
 {
-    std::vector<gradient_group> all;
-    for (const gradient_group& g : groups) {
-        if (all.empty() || !merge_up_to || all.back().type != g.type || all.back().size_bytes() + g.size_bytes() > merge_up_to->value()) {
-            all.push_back(g);
+    std::vector<std::vector<std::size_t>> all;
+    std::map<abi::element_type, std::pair<std::size_t, std::uint64_t>> open; // by type: which, and its bytes
+    for (std::size_t i = 0; i < groups.size(); ++i) {
+        const std::uint64_t bytes = groups[i].size_bytes();
+        const auto at = open.find(by_type ? groups[i].type : abi::element_type{});
+        if (merge_up_to && at != open.end() && at->second.second + bytes <= merge_up_to->value()) {
+            all[at->second.first].push_back(i);
+            at->second.second += bytes;
             continue;
         }
-        gradient_group& one = all.back();
-        const gradient_group& later = ready_ps(one) < ready_ps(g) ? g : one;
-        const auto [ready, ready_at] = std::pair{later.ready, later.ready_at};
-        one.ready = ready;
-        one.ready_at = ready_at;
-        one.name += "+" + g.name;
-        one.bytes = data_size(one.size_bytes() + g.size_bytes());
-        one.elements.reset();
+        open[by_type ? groups[i].type : abi::element_type{}] = {all.size(), bytes};
+        all.push_back({i});
     }
+    std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.back() < b.back(); });
     return all;
 }
 
-std::uint64_t training_step_config::ready_merged_ps(std::size_t group) const
+std::vector<gradient_group> training_step_config::summed() const
 {
-    std::uint64_t bytes = 0;
-    for (std::size_t i = 0; i <= group; ++i) // groups are merged in order: find the one that this is part of
-        bytes += groups[i].size_bytes();
-    for (const gradient_group& g : summed()) {
-        if (bytes <= g.size_bytes())
-            return ready_ps(g);
-        bytes -= g.size_bytes();
+    std::vector<gradient_group> all;
+    for (const std::vector<std::size_t>& cluster : clusters()) {
+        gradient_group one = groups[cluster.front()];
+        for (auto i = cluster.begin() + 1; i != cluster.end(); ++i) {
+            const gradient_group& g = groups[*i];
+            const gradient_group& later = ready_ps(one) < ready_ps(g) ? g : one;
+            const auto [ready, ready_at] = std::pair{later.ready, later.ready_at};
+            one.ready = ready;
+            one.ready_at = ready_at;
+            one.name += "+" + g.name;
+            one.bytes = data_size(one.size_bytes() + g.size_bytes());
+            one.elements.reset();
+        }
+        all.push_back(std::move(one));
     }
-    return 0;
+    return all;
 }
 
 double training_step_result::law(double t_ar_ps) const

@@ -118,8 +118,10 @@ struct step_input {
     double samples_per_second = 0;
     std::uint32_t instances = 1;
     std::uint32_t numa_nodes = 0;
+    std::uint32_t hosts_per_pod = 0;
     bool prefetch = true;
     std::optional<bandwidth> into_ranks; ///< what all ranks take together; not a key: made when the machine is known
+    std::uint32_t pods = 1;              ///< the same
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -127,18 +129,23 @@ struct step_input {
         visit("sample", self.sample, "Bytes of a sample", k_user_choice, at_most(k_largest_size));
         visit("link_rate", self.link_rate, "Of one link between hosts and accelerators", quoted("100 GbE: Scaling 7.9.1"),
               between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
-        visit("links", self.links, "Such links: hosts that feed accelerators beside each other", k_user_choice, at_least(1));
+        visit("links", self.links, "Such links, of all hosts together; with hosts_per_pod, of one host", k_user_choice, at_least(1));
         visit("samples_per_second", self.samples_per_second, "What one instance of the host program prepares", k_user_choice, real_between(0, 1e12));
-        visit("instances", self.instances, "Instances of the host program, all hosts together", k_user_choice, at_least(1));
-        visit("numa_nodes", self.numa_nodes, "NUMA nodes, all hosts together: more instances than that bring nothing (Scaling 7.5); 0: not told", k_user_choice);
+        visit("instances", self.instances, "Instances of the host program, of all hosts together; with hosts_per_pod, of one host", k_user_choice, at_least(1));
+        visit("numa_nodes", self.numa_nodes, "NUMA nodes of the same hosts: more instances than that bring nothing (Scaling 7.5); 0: not told", k_user_choice);
+        visit("hosts_per_pod", self.hosts_per_pod,
+              "Hosts of each Pod, one at least (Scaling 7.5): a larger machine has more of them. On ipu_pod a Pod has up to 16 IPU-Machines, elsewhere the machine is one; 0: not told",
+              k_user_choice, between(0, 1'000'000));
         visit("prefetch", self.prefetch, "Samples of a step come while the step before computes", k_user_choice);
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<step_input>> key_rules();
     std::uint64_t preparation_ps(std::uint64_t samples) const; ///< by the host program; 0 unless data are real
     std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< by the slower links; 0 of synthetic data
+    /// What has as many instances, NUMA nodes and links as the keys say.
+    std::uint64_t hosts() const { return hosts_per_pod == 0 ? 1 : std::uint64_t{hosts_per_pod} * pods; }
     /// Bit/s of all links from hosts.
-    double links_bps() const { return static_cast<double>(link_rate.value()) * links; }
+    double links_bps() const { return static_cast<double>(link_rate.value()) * links * static_cast<double>(hosts()); }
     /// Until `samples` have come: both go on at once.
     std::uint64_t time_ps(std::uint64_t samples) const { return std::max(preparation_ps(samples), transfer_ps(samples)); }
 };
@@ -277,7 +284,7 @@ struct training_step_config {
               "Micro batches of a step, GA: compute and exchanges are those of each, groups are summed after the last one, in which they become ready", k_user_choice, between(1, 10'000));
         visit("micro_batch", self.micro_batch, "Samples of a micro batch on one replica, MBS: for the throughput; 0: not told", k_user_choice);
         visit("merge_up_to", self.merge_up_to,
-              "Groups that follow each other and have one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is", k_user_choice,
+              "Groups of one type are summed together, up to this size (maximum_reduce_many_buffer_size, Scaling 7.3); left out: none is", k_user_choice,
               between(data_size(1), k_largest_size));
         visit("input", self.input, "Samples that have to come from hosts", k_user_choice);
         visit("optimiser", self.optimiser, "The update of the weights; left out: it belongs to `compute`",
@@ -307,8 +314,11 @@ struct training_step_config {
     static std::vector<key_rule<training_step_config>> key_rules();
 
     /// Everything below needs a sound config.
-    /// Groups as they are summed: merged where `merge_up_to` says so.
+    /// Groups as they are summed: merged where `merge_up_to` says so, in the order in which their last ones come.
     std::vector<gradient_group> summed() const;
+    /// The same by numbers of groups. Each type has a cluster of its own, as a collective has one type; what goes beyond
+    /// `merge_up_to` begins the next one.
+    std::vector<std::vector<std::size_t>> clusters(bool by_type = true) const;
     abi::algorithm by() const { return algorithm.value_or(abi::algorithm::ring_1d); }
     bool sharded() const { return optimiser && optimiser->sharded; }
     /// What a slot is made of. `streaming`: only what compute waits for.
@@ -331,7 +341,6 @@ struct training_step_config {
     /// it is compute alone.
     std::string text() const;
     std::uint64_t ready_ps(const gradient_group& g) const;
-    std::uint64_t ready_merged_ps(std::size_t group) const; ///< of what it is summed with
     /// Compute of a micro batch done when it is met.
     std::uint64_t exchange_ps(const step_exchange& e, std::uint32_t index) const;
     collective_case case_of(const gradient_group& g) const;

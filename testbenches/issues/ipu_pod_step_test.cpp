@@ -210,12 +210,12 @@ TEST_CASE("ipu_pod: samples and Streaming Memory pass Host-Links", "[ipu_pod]")
 
 TEST_CASE("ipu_pod: hosts that are fewer than the Pods are said", "[ipu_pod]")
 {
-    const std::string four = shipped("host_input_pod16.yaml") + " --set pod.machines=16 --set pod.domains=4 ";
+    const std::string four_pods = shipped("host_input_pod16.yaml") + " --set pod.machines=16 --set pod.domains=4 ";
     const std::string said = checked(
-        four + "--set training_step.input.instances=1 --set training_step.input.numa_nodes=1", 0);
+        four_pods + "--set training_step.input.instances=1 --set training_step.input.numa_nodes=1", 0);
     CHECK_THAT(said, Contains("training_step.input.links: is 1, but 64 IPU-Machines are 4 Pods") &&
                          Contains("training_step.input.instances: is 1, but"));
-    CHECK(checked(four + "--set training_step.input.links=4 --set training_step.input.instances=4 --set "
+    CHECK(checked(four_pods + "--set training_step.input.links=4 --set training_step.input.instances=4 --set "
                          "training_step.input.numa_nodes=4",
                   0)
               .find("Pods") == std::string::npos);
@@ -225,7 +225,28 @@ TEST_CASE("ipu_pod: hosts that are fewer than the Pods are said", "[ipu_pod]")
     CHECK_THAT(text_of(folder.path() / "stderr"), Contains("128 replicas: training_step.input.links: is 1, but"));
 }
 
-TEST_CASE("ipu_pod: merge_up_to that merges nothing is said", "[ipu_pod]")
+TEST_CASE("ipu_pod: hosts of each Pod grow with the Pods", "[ipu_pod]")
+{
+    const std::string file = shipped("host_input_pod16.yaml") + " --set 'training_step.groups.0.bytes=256 B' ";
+    const nlohmann::json points = scale(file + "--to 128 --set training_step.input.hosts_per_pod=4").at("points");
+    REQUIRE(points.size() == 8);
+    const double samples = 10 * 20; // of a replica
+    for (const auto& [part, one_us] : {std::pair{"host", samples * 1e6 / (9000.0 * 2 * 4)}, {"host link", samples * 150e3 / (12.5e3 * 4)}})
+        for (const auto& [replicas, of_a_pod] : {std::pair{6, 64}, {7, 64}}) { // a Pod64, and two of them
+            INFO(part << " " << replicas);
+            CHECK(points[replicas].at("parts_us").at(part).get<double>() == Approx(one_us * of_a_pod).epsilon(1e-6));
+        }
+    const program_folder other;
+    CHECK(other.weft("scale " + file + "--to 4 --quiet --set training_step.input.hosts_per_pod=1 --set "
+                                       "training_step.input.samples_per_second=900") == 0);
+    CHECK_THAT(text_of(other.path() / "stdout"), Contains("samples/s until another Pod brings hosts"));
+    const std::string four_pods = shipped("host_input_pod16.yaml") + " --set pod.machines=16 --set pod.domains=4 ";
+    CHECK(checked(four_pods + "--set training_step.input.hosts_per_pod=1", 0).find("Pods") == std::string::npos);
+    CHECK_THAT(checked(four_pods + "--set training_step.input.hosts_per_pod=1000 --set training_step.input.links=100", 0),
+               Contains("is 100 of 100 Gbps of each of 4000 hosts, but Host-Links take"));
+}
+
+TEST_CASE("ipu_pod: merge_up_to says what it merges nothing of and what types keep apart", "[ipu_pod]")
 {
     const auto said = [](const char* second, const char* up_to) {
         return checked(step_of(fmt::format("compute: 1 ms, merge_up_to: {}, groups: [{{name: a, bytes: 1 MB, type: "
@@ -234,9 +255,54 @@ TEST_CASE("ipu_pod: merge_up_to that merges nothing is said", "[ipu_pod]")
                                            up_to, second)),
                        0);
     };
-    CHECK_THAT(said("float32", "64 MB"), Contains("merge_up_to") && Contains("merges nothing") && Contains("one type"));
-    CHECK_THAT(said("float16", "1 B"), Contains("merges nothing"));
-    CHECK(said("float16", "2 MB").find("merges nothing") == std::string::npos);
+    CHECK_THAT(said("float16", "1 B"), Contains("merge_up_to") && Contains("merges nothing") && Contains("one type"));
+    CHECK(said("float16", "2 MB").find("merge_up_to") == std::string::npos);
+    // The first and the third are summed together.
+    const std::string apart = said("float32", "64 MB");
+    CHECK_THAT(apart, Contains("leaves 2 groups to sum; across types it would leave 1"));
+    CHECK(apart.find("merges nothing") == std::string::npos);
+    const nlohmann::json groups = run(step_of("compute: 1 ms, merge_up_to: 64 MB, groups: [{name: a, bytes: 1 MB, type: float16}, "
+                                              "{name: b, bytes: 1 MB, type: float32}, {name: c, bytes: 1 MB, type: float16}]"))
+                                      .at("groups");
+    REQUIRE(groups.size() == 2);
+    CHECK(groups[0].at("name") == "b");
+    CHECK(groups[1].at("name") == "a+c");
+}
+
+TEST_CASE("ipu_pod: scale leaves out faults that smaller machines do not have and says so", "[ipu_pod]")
+{
+    const std::string step = step_of("compute: 1 ms, micro_batch: 20, groups: [{bytes: 1 MB, type: float16}]");
+    const nlohmann::json plain = scale(step + " --to 16"),
+                         broken = scale(step + " --to 16 --set 'faults.late=[{replica: 9, by: 50 us}, {replica: 1, by: 5 us}]' "
+                                               "--set 'faults.links_down=[{ipu: 8, controller: 0B}]'");
+    const auto& points = broken.at("points");
+    REQUIRE(points.size() == 5);
+    const std::vector<std::size_t> missing{3, 2, 2, 2, 0};
+    for (std::size_t i = 0; i < points.size(); ++i) {
+        INFO(points[i].dump());
+        REQUIRE(!points[i].contains("problem"));
+        CHECK((points[i].contains("left_out") ? points[i].at("left_out").size() : 0) == missing[i]);
+    }
+    CHECK(points[0].at("left_out")[1].at("key") == "faults.late.0");
+    CHECK(points[3].at("left_out")[1].at("why") == "replica is 9, but there are replicas 0 to 7");
+    const auto later_us = [&](std::size_t i) {
+        return points[i].at("step_us").get<double>() - plain.at("points")[i].at("step_us").get<double>();
+    };
+    CHECK(later_us(0) == 0);
+    CHECK(later_us(3) == Approx(5).epsilon(0.01)); // of replica 1, which it has
+    CHECK(later_us(4) > 50);
+    const program_folder folder;
+    REQUIRE(folder.weft("scale " + step + " --to 16 --quiet --set 'faults.late=[{replica: 9, by: 50 us}]'") == 0);
+    CHECK_THAT(text_of(folder.path() / "stdout"),
+               Contains("left out") &&
+                   Contains("Left out           faults.late.0 on 1, 2, 4 and 8 replicas: replica is 9, but there are replicas 0 to 7"));
+    // Cables of a torus, gateways, and serpents are not on one IPU-Machine.
+    CHECK(scale(step + " --to 16 --set pod.machines=1 --set pod.domains=4 --set "
+                       "'faults.gw_links_down=[{domain: 2, slot: 0, side: east}]'")
+              .at("points")[3]
+              .at("left_out")[0]
+              .at("key") == "faults.gw_links_down.0");
+    CHECK(!scale(step + " --to 4 --set pod.topology=barley_twist --set gcl.ring_order=serpent").at("points")[2].contains("problem"));
 }
 
 TEST_CASE("ipu_pod: mistakes of faults and workload and buffers are told at once", "[ipu_pod]")

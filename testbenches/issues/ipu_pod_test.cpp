@@ -460,7 +460,7 @@ TEST_CASE("ipu_pod: scale tells of its steps in a pipe and keeps what has ended 
         (std::filesystem::path(WEFT_SOURCE_DIR) / "configs" / "ipu_pod" / "sharded_pod16.yaml").string();
     REQUIRE(folder.weft(fmt::format("scale {} --to 4 --jobs 1", step)) == 0);
     CHECK_THAT(text_of(folder.path() / "stderr"),
-               Contains("4 replicas: ") && Contains("1 replicas: ") && Contains(" us a step"));
+               Contains("4 replicas: ") && Contains("1 replica: ") && Contains(" us a step"));
     CHECK_THAT(text_of(folder.path() / "stdout"), Contains("update(us)"));
     REQUIRE(folder.weft(fmt::format("scale {} --to 2 --quiet", step)) == 0);
     CHECK(text_of(folder.path() / "stderr").empty());

@@ -181,16 +181,21 @@ TEST_CASE("without overlap the throughput of a step is that of the law")
     CHECK(r.law(0) == Approx(16.0 * 7 * 1e12 / t_mb));
 }
 
-TEST_CASE("groups are merged up to a size in order and of one type")
+TEST_CASE("groups are merged up to a size in order and by type")
 {
     training_step_config c = config_of(overlap_rule::when_ready, {group(4'000, 0.1), group(4'000, 0.6), group(4'000, 0.2), group(4'000, 0.9), group(4'000, 1)});
     c.groups[3].type = abi::element_type::bfloat16;
     c.merge_up_to = data_size(8'000);
     const std::vector<gradient_group> summed = c.summed();
-    REQUIRE(summed.size() == 4); // 0+1, 2, 3, 4: the fourth has another type
+    REQUIRE(summed.size() == 3); // 0+1, then 3, which has another type, then 2+4
     CHECK(summed[0].size_bytes() == 8'000);
     CHECK(c.ready_ps(summed[0]) == c.ready_ps(c.groups[1])); // the later one
-    CHECK(schedule(c).parts.size() == 4);
+    CHECK(summed[1].type == abi::element_type::bfloat16);
+    CHECK(summed[1].size_bytes() == 4'000);
+    CHECK(summed[2].size_bytes() == 8'000);
+    CHECK(c.ready_ps(summed[2]) == c.ready_ps(c.groups[4]));
+    CHECK(schedule(c).parts.size() == 3);
+    CHECK(c.clusters(false).size() == 3); // of all types: 0+1, 2+3, 4
     c.merge_up_to = data_size(7'999);
     CHECK(c.summed().size() == 5);
     c.merge_up_to.reset();
@@ -220,6 +225,12 @@ TEST_CASE("a step is no shorter than its samples take and waits for them as the 
     CHECK(schedule(c).time_ps == 4'000'000'000); // 160 samples by four instances
     c.input.numa_nodes = 2;
     CHECK(schedule(c).time_ps == 8'000'000'000); // of which two find room
+    c.input.hosts_per_pod = 2;
+    CHECK(schedule(c).time_ps == 4'000'000'000); // on each of two hosts
+    CHECK(c.input.transfer_ps(160) == takes / 2);
+    c.input.pods = 4;
+    CHECK(schedule(c).time_ps == 1'000'000'000);
+    c.input.hosts_per_pod = 0;
     c.input.links = 1000;
     c.input.samples_per_second = 1e9;
     CHECK(schedule(c).time_ps == alone);
