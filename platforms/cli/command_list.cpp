@@ -30,7 +30,7 @@ void print_bounds(const platform& p)
             fmt::print("  {:<15} {:>12.3f} {:>16.3f}  {}\n", name_of(static_cast<abi::collective_op>(op)), bound->us,
                        static_cast<double>(size) / bound->us / 1e3, bound->resource);
         else
-            fmt::print("  {:<15} {:>12} {:>16}  not known: chips have failed, or nobody says what the links of a rank carry\n",
+            fmt::print("  {:<15} {:>12} {:>16}  not known: nobody says what the links of a rank carry\n",
                        name_of(static_cast<abi::collective_op>(op)), "-", "-");
     }
 }

@@ -319,6 +319,7 @@ struct ipu_pod_config {
     void complete();
     bandwidth between_stages(const step_pipeline& pipeline) const; ///< IPU-Links between two stages
     bandwidth host_links() const;                                  ///< of all IPUs that take samples
+    workload_ground ground() const; ///< of collectives
 
 private:
     /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.
@@ -326,7 +327,6 @@ private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
     void check_step(const training_step_config& step, std::vector<config_problem>& problems) const;
-    workload_ground ground() const;
     std::string refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 

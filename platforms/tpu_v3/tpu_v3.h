@@ -174,13 +174,14 @@ struct tpu_v3_config {
     train_choice trains() const;
     chip_config control_chip() const { return chip; }
     std::uint32_t payload_mbps(std::uint64_t bits_per_second) const; ///< of what a wire carries
+    double payload_share() const;                                    ///< of it, in full packets
     duration hop_latency(std::uint32_t dimension) const; ///< over a cable, where there are cables
     std::uint64_t control_cores() const { return ranks(); }
+    workload_ground ground() const; ///< of collectives
 
 private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
-    workload_ground ground() const;
     std::string group_refusal(std::uint32_t ranks_per_group) const;
     /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
