@@ -11,6 +11,7 @@
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/named_file.h"
 #include "platforms/machine/planned_routing.h"
+#include "platforms/machine/workload_checks.h"
 #include "platforms/workload/machine.h"
 
 #include <algorithm>
@@ -58,6 +59,11 @@ public:
     {
         const hbm_config hbm = config_.control_chip().hbm;
         return {hbm.rate.value(), hbm.load, hbm.load_block.value()};
+    }
+    buffer_room room() const override
+    {
+        const workload_ground ground = config_.ground();
+        return {ground.room_bytes, ground.memory, ground.room_text};
     }
     const link_cuts* cuts() const final
     {

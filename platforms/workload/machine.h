@@ -171,6 +171,13 @@ struct published_range {
     }
 };
 
+/// Of the memory of one rank, for the buffers of collectives.
+struct buffer_room {
+    std::uint64_t bytes = ~std::uint64_t{0};
+    std::string memory; ///< "HBM per chip"
+    std::string text;   ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
+};
+
 /// A platform that has been read from a file and found sound; nothing is built yet.
 class platform {
 public:
@@ -193,6 +200,7 @@ public:
             mbps += t.rate_mbps[d];
         return bandwidth(mbps * 1'000'000);
     }
+    virtual buffer_room room() const { return {}; }
     /// By the links of this machine that work; nullptr: nobody says which they are.
     virtual const link_cuts* cuts() const { return nullptr; }
     /// Of `c` by cuts that only this platform knows.
