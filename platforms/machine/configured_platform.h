@@ -11,6 +11,7 @@
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/named_file.h"
 #include "platforms/machine/planned_routing.h"
+#include "platforms/machine/predicted_times.h"
 #include "platforms/machine/workload_checks.h"
 #include "platforms/workload/machine.h"
 
@@ -181,6 +182,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
     made->find_problems(document, problems);
     if (has_errors())
         return nullptr;
+    check_predicted_times(*made, document, problems);
     if (tuned)
         compare_machines(document, problems, *tuned, *made);
     return made;
