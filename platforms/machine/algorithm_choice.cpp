@@ -59,7 +59,7 @@ struct chooser {
         return hbm_bytes_for(output_offset, c, ranks);
     }
     bool fits(const collective_case& c, abi::algorithm by) const { return bytes_for(c, by) <= room.bytes; }
-    /// Notes what would be taken but for the room, the first one.
+    /// Notes the first one that could be taken but for the room.
     void pass_over(collective_case& c, abi::algorithm by) const
     {
         if (c.passed_over.empty())
@@ -104,29 +104,12 @@ struct chooser {
             c.gathers_by = range->gathers_by;
             return c;
         }
-        for (const algorithm_prediction& one : all) {
-            if (fits(c, one.algorithm)) {
-                c.algo = one.algorithm;
-                break;
-            }
-            pass_over(c, one.algorithm);
-        }
+        if (!c.predictions.empty())
+            c.algo = c.predictions.front().algorithm;
+        for (const algorithm_prediction& one : all)
+            if (!fits(c, one.algorithm))
+                pass_over(c, one.algorithm);
         return c;
-    }
-    /// Why there is no choice for one of `cases`: their algorithms do not fit. "": nothing runs them.
-    std::string what_would_fit(const std::vector<collective_case>& cases) const
-    {
-        for (const collective_case& c : cases) {
-            const std::vector<algorithm_prediction> all = predictions_for(groups, costs, c);
-            const auto least = std::min_element(all.begin(), all.end(), [&](const algorithm_prediction& a, const algorithm_prediction& b) {
-                return bytes_for(c, a.algorithm) < bytes_for(c, b.algorithm);
-            });
-            if (least != all.end() && !fits(c, least->algorithm))
-                return fmt::format("is auto, but nothing that runs {} of {} here fits: {}, which needs least, takes {} of {}, and {}.", name_of(c.op),
-                                   to_string(data_size(c.size_bytes)), name_of(least->algorithm), to_string(data_size(bytes_for(c, least->algorithm))),
-                                   room.memory, room.text);
-        }
-        return {};
     }
     /// Adds the choice of every case; false where there is none for one of them.
     bool add_all(const std::vector<collective_case>& cases, algorithm_choices& choices) const
@@ -179,10 +162,6 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
     const message_costs costs = machine.costs();
     const buffer_room room = machine.room();
     const std::uint64_t output_offset = output_offset_for(run);
-    const auto refuse = [&](std::string key, const chooser& choose, const std::vector<collective_case>& cases, abi::collective_op op) {
-        const std::string too_large = choose.what_would_fit(cases);
-        problems.push_back({severity::error, std::move(key), too_large.empty() ? not_chosen(op, run.tuning) : too_large});
-    };
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         collective_spec& spec = run.workload[i];
         const auto at = std::find_if(spec.algorithms.begin(), spec.algorithms.end(), is_auto);
@@ -193,7 +172,9 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         const std::vector<abi::platform_table> groups = group_tables(machine, spec.groups);
         const chooser choose{groups, costs, tuned, run.tuning, machine.published_ranges(longest_of(groups)), room, machine.ranks(), output_offset};
         if (!choose.sends_nothing() && !choose.add_all(asked.cases(), spec.choices))
-            refuse(fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()), choose, asked.cases(), spec.op);
+            problems.push_back({severity::error,
+                                fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
+                                not_chosen(spec.op, run.tuning)});
     }
     if (run.training_step && run.training_step->algorithm == k_auto_algorithm && is_sound(*run.training_step)) {
         training_step_config& step = *run.training_step;
@@ -203,7 +184,8 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         const abi::platform_table table = machine.rank_table(0);
         const chooser choose{{table}, costs, tuned, run.tuning, machine.published_ranges(table), room, machine.ranks(), output_offset};
         if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
-            refuse("training_step.algorithm", choose, cases, abi::collective_op::all_reduce);
+            problems.push_back({severity::error, "training_step.algorithm",
+                                not_chosen(abi::collective_op::all_reduce, run.tuning)});
     }
     return problems;
 }

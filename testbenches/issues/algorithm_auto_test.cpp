@@ -249,14 +249,6 @@ TEST_CASE("auto takes what fits into memory and says what it has passed over")
     CHECK(row.at("wrong") == 0);
 }
 
-TEST_CASE("auto where nothing fits names what needs least")
-{
-    const program_folder folder;
-    CHECK(folder.weft(fmt::format("check {} --set \"workload=[{{op: all_to_all, algorithms: [auto], sizes: [40 MiB]}}]\" --set 'chip.hbm.capacity=64 MiB'",
-                                  shipped("tpu_v3/mesh_4x4.yaml"))) == 2);
-    CHECK(text_of(folder.path() / "stderr").find("needs 80 MiB of HBM per chip") != std::string::npos);
-}
-
 TEST_CASE("a training step has room for what its algorithm has on its way")
 {
     const auto code = [](const std::string& algorithm, const std::string& capacity) {
