@@ -5,6 +5,7 @@
 #include "platforms/cli/commands.h"
 #include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/bounds.h"
+#include "platforms/workload/case_memory.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -30,7 +31,7 @@ void print_bounds(const platform& p)
             fmt::print("  {:<15} {:>12.3f} {:>16.3f}  {}\n", name_of(static_cast<abi::collective_op>(op)), bound->us,
                        static_cast<double>(size) / bound->us / 1e3, bound->resource);
         else
-            fmt::print("  {:<15} {:>12} {:>16}  not known: chips have failed, or nobody says what the links of a rank carry\n",
+            fmt::print("  {:<15} {:>12} {:>16}  not known: nobody says what the links of a rank carry\n",
                        name_of(static_cast<abi::collective_op>(op)), "-", "-");
     }
 }
@@ -40,6 +41,7 @@ void print_predictions(const platform& p)
 {
     const abi::platform_table table = p.rank_table(0);
     const message_costs costs = p.costs();
+    const std::uint64_t room = p.room().bytes;
     const std::vector<published_range> ranges = p.published_ranges(table);
     if (!ranges.empty())
         fmt::print("\nRanges in {}; `algorithms: [auto]` takes the first that covers the size and that can run.\n\n", ranges.front().source);
@@ -61,8 +63,13 @@ void print_predictions(const platform& p)
             collective_case c = make_case(static_cast<abi::collective_op>(op), k_auto_algorithm, abi::element_type::int32, abi::reduce_op::sum, size);
             c.chunk_bytes = k_default_chunk.value();
             std::string text;
-            for (const algorithm_prediction& one : predictions_of(table, costs, c))
+            const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{size});
+            for (const algorithm_prediction& one : predictions_of(table, costs, c)) {
+                c.algo = one.algorithm;
+                if (hbm_bytes_for(output_offset, c, table.ranks) > room)
+                    continue; // auto passes it over
                 text += fmt::format("{}{} {:.1f}", text.empty() ? "" : ", ", name_of(one.algorithm), one.us);
+            }
             fmt::print("  {:<15} {:>8}  {}\n", name_of(c.op), to_string(data_size(size)), text.empty() ? "-" : text);
         }
 }

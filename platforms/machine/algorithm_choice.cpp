@@ -4,6 +4,7 @@
 
 #include "firmware/collectives/supports.h"
 #include "platforms/workload/algorithm_predictions.h"
+#include "platforms/workload/case_memory.h"
 #include "platforms/workload/process_groups.h"
 
 #include <algorithm>
@@ -48,34 +49,66 @@ struct chooser {
     const tuning_table* tuned;
     std::string tuning;
     std::vector<published_range> published;
+    buffer_room room;
+    std::uint32_t ranks = 0;         ///< of the machine
+    std::uint64_t output_offset = 0; ///< output_offset_for() of the run
+
+    std::uint64_t bytes_for(collective_case c, abi::algorithm by) const
+    {
+        c.algo = by;
+        return hbm_bytes_for(output_offset, c, ranks);
+    }
+    bool fits(const collective_case& c, abi::algorithm by) const { return bytes_for(c, by) <= room.bytes; }
+    /// Notes the first one that could be taken but for the room.
+    void pass_over(collective_case& c, abi::algorithm by) const
+    {
+        if (c.passed_over.empty())
+            c.passed_over = fmt::format("{} needs {} of {}, more than there is", name_of(by), to_string(data_size(bytes_for(c, by))), room.memory);
+    }
 
     bool sends_nothing() const
     {
         return std::all_of(groups.begin(), groups.end(), [](const abi::platform_table& t) { return t.ranks < 2; });
     }
-    const published_range* published_for(const collective_case& c) const
+    /// Of those that fit; the others are noted.
+    const published_range* published_for(collective_case& c) const
     {
         for (const published_range& range : published)
             if (range.covers(c.op, c.size_bytes) && all_run(groups, range.algorithm, c) &&
-                (!range.gathers_by || all_run(groups, *range.gathers_by, c)))
-                return &range;
+                (!range.gathers_by || all_run(groups, *range.gathers_by, c))) {
+                if (fits(c, range.algorithm))
+                    return &range;
+                pass_over(c, range.algorithm);
+            }
         return nullptr;
     }
-    /// The case with its choice; as it was where there is none.
+    /// The case with its choice among what fits into memory; as it was where there is none.
     collective_case chosen(collective_case c) const
     {
-        c.predictions = predictions_for(groups, costs, c);
+        const std::vector<algorithm_prediction> all = predictions_for(groups, costs, c);
+        for (const algorithm_prediction& one : all)
+            if (fits(c, one.algorithm))
+                c.predictions.push_back(one);
         c.tuning = tuning;
         if (const auto fastest = tuned == nullptr ? std::nullopt : tuned->fastest(c)) {
-            c.algo = *fastest;
-            c.tuned = true;
-        } else if (const published_range* const range = published_for(c)) {
+            if (fits(c, *fastest)) {
+                c.algo = *fastest;
+                c.tuned = true;
+                return c;
+            }
+            pass_over(c, *fastest);
+        }
+        if (const published_range* const range = published_for(c)) {
             c.algo = range->algorithm;
             c.published_by = range->source;
             c.gathers_by = range->gathers_by;
-        } else if (!c.predictions.empty()) {
-            c.algo = c.predictions.front().algorithm;
+            return c;
         }
+        if (!c.predictions.empty())
+            c.algo = c.predictions.front().algorithm;
+        for (const algorithm_prediction& one : all)
+            if (!fits(c, one.algorithm))
+                pass_over(c, one.algorithm);
         return c;
     }
     /// Adds the choice of every case; false where there is none for one of them.
@@ -106,7 +139,8 @@ std::optional<abi::algorithm> choice_without_table(const platform& machine, cons
     collective_case asked = c;
     asked.algo = k_auto_algorithm;
     const std::vector<abi::platform_table> groups = group_tables(machine, c.groups);
-    const chooser choose{groups, machine.costs(), nullptr, "", machine.published_ranges(longest_of(groups))};
+    const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{c.size_bytes});
+    const chooser choose{groups, machine.costs(), nullptr, "", machine.published_ranges(longest_of(groups)), machine.room(), machine.ranks(), output_offset};
     const abi::algorithm chosen = choose.chosen(std::move(asked)).algo;
     return is_auto(chosen) ? std::nullopt : std::optional(chosen);
 }
@@ -126,6 +160,8 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
 {
     std::vector<config_problem> problems;
     const message_costs costs = machine.costs();
+    const buffer_room room = machine.room();
+    const std::uint64_t output_offset = output_offset_for(run);
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         collective_spec& spec = run.workload[i];
         const auto at = std::find_if(spec.algorithms.begin(), spec.algorithms.end(), is_auto);
@@ -134,7 +170,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         collective_spec asked = spec;
         asked.algorithms = {k_auto_algorithm};
         const std::vector<abi::platform_table> groups = group_tables(machine, spec.groups);
-        const chooser choose{groups, costs, tuned, run.tuning, machine.published_ranges(longest_of(groups))};
+        const chooser choose{groups, costs, tuned, run.tuning, machine.published_ranges(longest_of(groups)), room, machine.ranks(), output_offset};
         if (!choose.sends_nothing() && !choose.add_all(asked.cases(), spec.choices))
             problems.push_back({severity::error,
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
@@ -145,7 +181,8 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         std::vector<collective_case> cases = step.cases();
         const auto has_its_own = [](const collective_case& c) { return c.ranks_per_group != 0; };
         cases.erase(std::remove_if(cases.begin(), cases.end(), has_its_own), cases.end());
-        const chooser choose{{machine.rank_table(0)}, costs, tuned, run.tuning, machine.published_ranges(machine.rank_table(0))};
+        const abi::platform_table table = machine.rank_table(0);
+        const chooser choose{{table}, costs, tuned, run.tuning, machine.published_ranges(table), room, machine.ranks(), output_offset};
         if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
             problems.push_back({severity::error, "training_step.algorithm",
                                 not_chosen(abi::collective_op::all_reduce, run.tuning)});

@@ -10,6 +10,9 @@
 #include "platforms/machine/algorithm_choice.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/named_file.h"
+#include "platforms/machine/planned_routing.h"
+#include "platforms/machine/predicted_times.h"
+#include "platforms/machine/workload_checks.h"
 #include "platforms/workload/machine.h"
 
 #include <algorithm>
@@ -22,12 +25,27 @@
 
 namespace weft {
 
+/// Payload of what wires of `Config` carry, at most: `payload_share()`, which may be left out.
+template <class Config, class = void> struct has_payload_share : std::false_type {
+};
+template <class Config>
+struct has_payload_share<Config, std::void_t<decltype(std::declval<const Config&>().payload_share())>> : std::true_type {
+};
+template <class Config> double payload_share_of(const Config& config)
+{
+    if constexpr (has_payload_share<Config>::value)
+        return config.payload_share();
+    else
+        return 1;
+}
+
 /// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields()
 /// and validate(); ranks(); rank_table(), what firmware of a rank is told; trains(); control_chip(), the chip of a
 /// rank; control_cores(), how many cores run firmware; hop_latency(), a head's way from a rank to the next one of a
-/// dimension of rank_table(). `Routing` is made from it when first asked for: report() and route_tables() are what
-/// `weft check` prints, problem() why it cannot be used, or "" (planned_routing.h has all three). Its constructor
-/// throws user_error where the tables of `routing: FILE` cannot be read.
+/// dimension of rank_table(); ground(), on which check_workload() judges. `Routing` is made from it when first asked
+/// for: report() and route_tables() are what `weft check` prints, problem() why it cannot be used, or ""
+/// (planned_routing.h has all three). Its constructor throws user_error where the tables of `routing: FILE` cannot be
+/// read.
 template <class Config, class Routing> class configured_platform : public platform {
 public:
     using config_type = Config;
@@ -38,7 +56,27 @@ public:
     abi::platform_table rank_table(std::uint32_t rank) const final { return config_.rank_table(rank); }
     train_choice trains() const final { return config_.trains(); }
     std::vector<std::string> input_files() const override { return {config_.control_chip().core.elf, config_.run.routing, config_.run.tuning}; }
-    bandwidth memory_rate() const override { return config_.control_chip().hbm.rate; }
+    memory_supply memory() const override
+    {
+        const hbm_config hbm = config_.control_chip().hbm;
+        return {hbm.rate.value(), hbm.load, hbm.load_block.value()};
+    }
+    buffer_room room() const override
+    {
+        const workload_ground ground = config_.ground();
+        return {ground.room_bytes, ground.memory, ground.room_text};
+    }
+    const link_cuts* cuts() const final
+    {
+        if (cuts_ == nullptr)
+            if (const machine_links links = working_links(); !links.ranks.empty()) {
+                std::vector<abi::platform_table> tables;
+                for (std::uint32_t rank = 0; rank < ranks(); ++rank)
+                    tables.push_back(rank_table(rank));
+                cuts_ = std::make_unique<link_cuts>(links, [&](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; });
+            }
+        return cuts_.get();
+    }
     message_costs costs() const override
     {
         message_costs c = costs_of(config_.control_chip());
@@ -75,10 +113,19 @@ protected:
             routing_ = std::make_shared<const Routing>(config_);
         return routing_;
     }
+    /// What works from the start; without ranks where nobody says.
+    virtual machine_links working_links() const
+    {
+        if constexpr (std::is_base_of_v<planned_routing, Routing>)
+            return links_of(routing().plan(), ranks(), payload_share_of(config_));
+        else
+            return {};
+    }
     Config config_;
 
 private:
     mutable std::shared_ptr<const Routing> routing_;
+    mutable std::unique_ptr<link_cuts> cuts_; ///< made when first asked for
 };
 
 /// What machines of `Config` have beside algorithms of any machine: `k_algorithm_traits`, which may be left out.
@@ -135,6 +182,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
     made->find_problems(document, problems);
     if (has_errors())
         return nullptr;
+    check_predicted_times(*made, document, problems);
     if (tuned)
         compare_machines(document, problems, *tuned, *made);
     return made;

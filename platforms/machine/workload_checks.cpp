@@ -188,14 +188,32 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
                                         divisions.size(), k_most_divisions)});
 }
 
-void check_training_step(const training_step_config& step, const workload_ground& ground,
+/// The buffers of a step lie side by side; behind them and the longest of the workload is what an algorithm has on its
+/// way.
+void check_step_memory(const training_step_config& step, std::uint64_t output_offset, const workload_ground& ground,
+                       std::vector<config_problem>& problems)
+{
+    const std::string key = step.groups.empty() ? "training_step.exchanges" : "training_step.groups";
+    if (step.buffer_bytes() > ground.room_bytes) {
+        problems.push_back({severity::error, key,
+                            fmt::format("need {} of {}{}, but {}.", rounded_text(data_size(step.buffer_bytes())), ground.memory,
+                                        step.groups.empty() ? "" : " together with the exchanges", ground.room_text)});
+        return;
+    }
+    for (const collective_case& c : step.cases())
+        if (const std::uint64_t need = hbm_bytes_for(output_offset, c, ground.ranks); need > ground.room_bytes) {
+            problems.push_back({severity::error, key,
+                                fmt::format("need {} of {} for {} of {} by {}, but {}.", to_string(data_size(need)), ground.memory, name_of(c.op),
+                                            to_string(data_size(c.size_bytes)), name_of(c.algo), ground.room_text)});
+            return;
+        }
+}
+
+void check_training_step(const training_step_config& step, std::uint64_t output_offset, const workload_ground& ground,
                          std::vector<config_problem>& problems)
 {
-    if (is_sound(step) && step.buffer_bytes() > ground.room_bytes)
-        problems.push_back(
-            {severity::error, step.groups.empty() ? "training_step.exchanges" : "training_step.groups",
-             fmt::format("need {} of {}{}, but {}.", rounded_text(data_size(step.buffer_bytes())), ground.memory,
-                         step.groups.empty() ? "" : " together with the exchanges", ground.room_text)});
+    if (is_sound(step))
+        check_step_memory(step, output_offset, ground, problems);
     // An exchange in groups has an algorithm of its own.
     const bool all_in_groups = step.groups.empty() && !step.exchanges.empty() &&
                                std::all_of(step.exchanges.begin(), step.exchanges.end(),
@@ -327,7 +345,7 @@ void check_workload(const run_config& run, const workload_ground& ground, std::v
 {
     check_collectives(run, ground, problems);
     if (run.training_step)
-        check_training_step(*run.training_step, ground, problems);
+        check_training_step(*run.training_step, run.case_count() <= run_config::k_most_cases ? output_offset_for(run) : 0, ground, problems);
     check_host_memory(run, ground, problems);
 }
 

@@ -279,6 +279,7 @@ struct switchml_config {
     train_choice trains() const;
     chip_config control_chip() const { return worker.chip(); }
     duration hop_latency(std::uint32_t dimension) const; ///< of the lossless network, through its switch
+    double payload_share() const;                        ///< of its wires, in full packets
     std::uint64_t control_cores() const { return std::uint64_t{workers} * worker.cores + servers; }
     ethernet_link_config cable() const;                   ///< with the run's seed
     tofino_config switch_chip(std::uint32_t ports) const; ///< with the network's rate
@@ -297,11 +298,11 @@ struct switchml_config {
     /// Of a node: ports of a pipe, those with a recirculation port of their own (256 elements), bits of a bitmap.
     std::uint32_t most_workers_of_a_node() const;
     static std::uint32_t ports_of(const std::vector<node>& nodes); ///< from port 0 to the last one
+    workload_ground ground(bool is_sound = true) const; ///< of collectives
 
 private:
     void check_job(std::vector<config_problem>& problems) const;
     void check_shape(std::vector<config_problem>& problems) const;
-    workload_ground ground(bool is_sound) const;
     void check_sums(std::vector<config_problem>& problems) const;
     void check_programs(std::vector<config_problem>& problems) const;
     void check_recovery(std::vector<config_problem>& problems) const;

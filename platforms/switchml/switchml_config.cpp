@@ -170,6 +170,12 @@ lossless_star_config switchml_config::star() const
     return s;
 }
 
+double switchml_config::payload_share() const
+{
+    const auto full = static_cast<double>(star().max_payload.value());
+    return full / (full + lossless_star_config::k_header_bytes);
+}
+
 duration switchml_config::hop_latency(std::uint32_t) const
 {
     const lossless_star_config s = star();

@@ -174,15 +174,16 @@ struct tpu_v3_config {
     train_choice trains() const;
     chip_config control_chip() const { return chip; }
     std::uint32_t payload_mbps(std::uint64_t bits_per_second) const; ///< of what a wire carries
+    double payload_share() const;                                    ///< of it, in full packets
     duration hop_latency(std::uint32_t dimension) const; ///< over a cable, where there are cables
     std::uint64_t control_cores() const { return ranks(); }
+    workload_ground ground() const; ///< of collectives
 
 private:
     /// Whether any packet may take a VL beyond the first one.
     static bool uses_second_lane(const tpu_v3_config& config);
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
-    workload_ground ground() const;
     workload_ground ground_of_any() const; ///< where the mesh is not sound
     std::string group_refusal(std::uint32_t ranks_per_group) const;
     /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.

@@ -121,6 +121,12 @@ std::uint32_t tpu_v3_config::payload_mbps(std::uint64_t bits_per_second) const
                         ici.rate_counts == rate_basis::wire ? payload + ici.header.value() : payload);
 }
 
+double tpu_v3_config::payload_share() const
+{
+    const auto payload = static_cast<double>(ici.max_payload.value());
+    return ici.rate_counts == rate_basis::wire ? payload / (payload + static_cast<double>(ici.header.value())) : 1;
+}
+
 duration tpu_v3_config::hop_latency(std::uint32_t) const
 {
     const bool cables = mesh.rows > 2 || mesh.cols > 2;

@@ -228,14 +228,15 @@ struct trainium_config {
     train_choice trains() const;
     chip_config control_chip() const { return chip.chip(); }
     duration hop_latency(std::uint32_t dimension) const;
+    double payload_share() const; ///< of a wire, in full packets
     std::uint64_t control_cores() const { return ranks(); }
     std::vector<neuronlink_link> known_down() const; ///< what routing goes around
     std::uint32_t chip_of(const trainium_link_fault& f) const { return (f.node * node.rows + f.row) * node.cols + f.col; }
+    workload_ground ground() const; ///< of collectives
 
 private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
-    workload_ground ground() const;
     workload_ground ground_of_any() const; ///< where the machine is not sound
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };

@@ -71,6 +71,12 @@ abi::platform_table trainium_config::rank_table(std::uint32_t rank) const
     return t;
 }
 
+double trainium_config::payload_share() const
+{
+    const packet_format f = neuronlink.format();
+    return f.max_payload_bytes / static_cast<double>(f.wire_bytes_of_one(f.max_payload_bytes));
+}
+
 duration trainium_config::hop_latency(std::uint32_t dimension) const
 {
     // The last dimension, inside a chip, wraps around to no axis.

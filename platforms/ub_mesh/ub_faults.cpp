@@ -415,6 +415,17 @@ std::vector<std::uint32_t> replaced_npus(const ub_mesh_config& config)
     return failed_npus(config, true);
 }
 
+std::vector<std::uint32_t> routers_of_ranks(const ub_mesh_config& config, const ub_topology& topology)
+{
+    const std::vector<std::uint32_t> replaced = replaced_npus(config);
+    std::vector<std::uint32_t> routers;
+    for (const std::uint32_t npu : config.positions()) {
+        const bool spare = std::binary_search(replaced.begin(), replaced.end(), npu);
+        routers.push_back(spare ? topology.spare_router(npu / config.mesh.npus_per_rack()) : npu);
+    }
+    return routers;
+}
+
 std::string describe_faults(const ub_mesh_config& config)
 {
     const ub_faults_config& faults = config.faults;

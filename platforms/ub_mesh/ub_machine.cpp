@@ -61,15 +61,13 @@ void ub_machine::build(std::size_t number)
     const ub_topology& topology = *routes_->topology;
     i.positions = i.config.positions();
     std::vector<bool> used(i.fabric->endpoints(), false);
-    const std::vector<std::uint32_t> replaced = replaced_npus(i.config);
+    i.routers = routers_of_ranks(i.config, topology);
     const dma_fabric_view view = view_of(config_, trains_);
     if (config_.run.host)
         i.hosts = std::make_unique<ub_hosts>(i.hardware.time, i.hardware.pool, *i.fabric, topology, config_, *store_, suffix);
     for (std::uint32_t rank = 0; rank < i.positions.size(); ++rank) {
         const std::uint32_t npu = i.positions[rank];
-        const bool spare = std::binary_search(replaced.begin(), replaced.end(), npu);
-        const std::uint32_t behind = spare ? topology.spare_router(npu / config_.mesh.npus_per_rack()) : npu;
-        i.routers.push_back(behind);
+        const std::uint32_t behind = i.routers[rank];
         used[behind] = true;
         if (behind != rank) // a spare NPU stands in, or ranks have closed up
             i.fabric->take_over(rank, behind);

@@ -160,10 +160,10 @@ struct ub_mesh_config {
     bool sends_notices() const { return faults.notification != ub_notification::none && (faults.links_fail_later() || has_bit_errors()); }
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
     std::uint64_t loaded_round_trip_ps(const ub_topology& topology) const;
+    workload_ground ground() const; ///< of collectives
 
 private:
     std::vector<config_problem> shape_problems() const;
-    workload_ground ground() const;
     workload_ground ground_of_any() const; ///< where the machine is not sound
     void check_transport(std::vector<config_problem>& problems) const;
     void check_hosts(std::vector<config_problem>& problems) const;
@@ -319,6 +319,8 @@ ub_mesh_config config_at(const ub_mesh_config& config, std::uint64_t at_ps);
 void check_faults(const ub_mesh_config& config, std::vector<config_problem>& problems);
 /// Only of faults that check_faults() has let pass.
 std::vector<ub_faulty_link> faulty_links(const ub_mesh_config& config, const ub_topology& topology);
+/// Behind which each rank stands: that of its position, or of the spare NPU that stands in there.
+std::vector<std::uint32_t> routers_of_ranks(const ub_mesh_config& config, const ub_topology& topology);
 /// Positions of NPUs that the job does without, in order; with recovery: spare those for which no spare NPU stands in.
 std::vector<std::uint32_t> masked_npus(const ub_mesh_config& config);
 /// Positions of NPUs that a spare one stands in for, in order.

@@ -87,6 +87,34 @@ public:
             bound->beside_dimensions = true;
         return bound;
     }
+    machine_links working_links() const override
+    {
+        const ub_routes& routes = routing();
+        const auto later = [](const ub_npu_fault_config& f) { return f.at.value() != 0; }; // others stand in, or ranks close up
+        if (!routes.problem().empty() || std::any_of(config_.faults.npus.begin(), config_.faults.npus.end(), later))
+            return {};
+        const ub_plan& plan = routes.plan;
+        std::vector<double> lanes;
+        for (std::uint32_t l = 0; l < plan.links.size(); ++l)
+            lanes.push_back(routes.down.empty() || !routes.down[l] ? plan.links[l].lanes : 0);
+        for (const ub_faulty_link& f : faulty_links(config_, *routes.topology)) {
+            if (f.fault->at.value() != 0)
+                continue;
+            for (const std::uint32_t l : {f.link, f.reverse})
+                lanes[l] = f.fault->until ? plan.links[l].lanes : f.fault->lanes ? std::min<double>(lanes[l], *f.fault->lanes) : lanes[l];
+        }
+        const double lane_bytes_per_us = config_.ub.payload_efficiency() * static_cast<double>(config_.ub.lane_rate.value()) / 8e6;
+        machine_links all;
+        all.routers = static_cast<std::uint32_t>(plan.routers.size());
+        for (std::uint32_t l = 0; l < plan.links.size(); ++l)
+            if (lanes[l] > 0)
+                all.links.push_back({plan.links[l].from, plan.links[l].to, lanes[l] * lane_bytes_per_us});
+        const double ports = config_.ub.payload_share() * static_cast<double>(2 * config_.ub.local_port_rate.value()) / 8e6; // a die each
+        for (const std::uint32_t router : routers_of_ranks(config_, *routes.topology))
+            all.ranks.push_back({router, ports});
+        all.router_name = [&plan](std::uint32_t router) { return plan.routers[router].name; };
+        return all;
+    }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
         return std::make_unique<ub_machine>(config_, shared_routing(), fit);

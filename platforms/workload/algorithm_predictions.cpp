@@ -41,7 +41,8 @@ std::string choice_of(const collective_case& c)
     text += own == c.predictions.end() ? "no prediction" : fmt::format("{:.1f} us predicted", own->us);
     if (!c.tuned && !c.tuning.empty())
         text += fmt::format(", as {} does not have this case", c.tuning);
-    return text + (next == c.predictions.end() ? "; the only one" : fmt::format("; next {}, {:.1f} us", name_of(next->algorithm), next->us));
+    text += next == c.predictions.end() ? "; the only one" : fmt::format("; next {}, {:.1f} us", name_of(next->algorithm), next->us);
+    return c.passed_over.empty() ? text : fmt::format("{}; {}", text, c.passed_over);
 }
 
 } // namespace weft

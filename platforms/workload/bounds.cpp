@@ -3,6 +3,7 @@
 #include "platforms/workload/bounds.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 namespace weft {
@@ -83,7 +84,7 @@ double moved(collective_op op, double bytes, std::uint32_t ranks)
 
 /// Ranks that share devices read each other's memory, and what DMA engines sum and duplicate is touched once: what
 /// bounds them is a whole device.
-collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t memory_bps, collective_op op, double bytes)
+collective_bound bound_of_devices(const abi::platform_table& t, collective_op op, double bytes)
 {
     const double per_device = t.device_members > 1 ? t.device_members : 1;
     const double devices = t.ranks / per_device;
@@ -95,21 +96,25 @@ collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t me
     collective_bound bound;
     if (rate > 0)
         at_least(bound, moved(op, bytes, static_cast<std::uint32_t>(devices)) / rate, "links of a device");
-    // What comes for a sum is written and read again; inputs are read and results written once.
-    const double landed = 2 * bytes * (devices - 1) / devices / per_device;
-    const double touched = op == collective_op::all_reduce       ? 2 * bytes + landed
-                           : op == collective_op::reduce_scatter ? bytes + landed
-                           : op == collective_op::broadcast      ? bytes
-                           : op == collective_op::reduce         ? 2 * bytes
-                                                                 : bytes * (t.ranks - 1) / t.ranks;
-    if (memory_bps != 0)
-        at_least(bound, touched / (static_cast<double>(memory_bps) / 8e6), "memory");
     return bound;
 }
 
-/// Bytes that a rank's memory is touched with by units that sum on the way: the input of a sum is read, here or by
-/// others, its result written once.
-double touched_by_units(collective_op op, double bytes, std::uint32_t ranks)
+/// Bytes that the memory of a rank is touched with on average, where it shares a device with others. What comes for a
+/// sum is written and read again; inputs are read and results written once.
+double touched_on_devices(collective_op op, double bytes, double ranks, double devices)
+{
+    const double landed = 2 * bytes * (devices - 1) / ranks;
+    switch (op) {
+    case collective_op::all_reduce: return 2 * bytes + landed;
+    case collective_op::reduce_scatter: return bytes + landed;
+    case collective_op::broadcast: return bytes;
+    case collective_op::reduce: return 2 * bytes;
+    default: return bytes * (ranks - 1) / ranks;
+    }
+}
+
+/// The same by units that sum on the way: the input of a sum is read, here or by others, its result written once.
+double touched_by_units(collective_op op, double bytes, double ranks)
 {
     switch (op) {
     case collective_op::all_reduce:
@@ -120,21 +125,40 @@ double touched_by_units(collective_op op, double bytes, std::uint32_t ranks)
     }
 }
 
-void bound_by_memory(collective_bound& bound, std::uint64_t memory_bps, collective_op op, double bytes, std::uint32_t ranks, bool by_units)
+/// The same by DMA engines that read and write the memory of their own rank.
+double touched_alone(collective_op op, double bytes, double ranks)
 {
-    if (memory_bps == 0)
-        return;
     const double others = bytes * (ranks - 1) / ranks;
     // All but the root get a broadcast, and send their sums in a reduce: from a memory, and into another one. So it is
     // on average, wherever relays are.
     const double on_average = op == collective_op::reduce ? 3 * others : op == collective_op::broadcast ? 2 * others : 0;
-    const double touched = std::max((has_root(op) ? bytes : others) * touches(op), on_average);
-    at_least(bound, (by_units ? touched_by_units(op, bytes, ranks) : touched) / (static_cast<double>(memory_bps) / 8e6), "memory");
+    return std::max((has_root(op) ? bytes : others) * touches(op), on_average);
 }
 
 } // namespace
 
-std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint64_t links_bps, std::uint64_t memory_bps,
+// Load comes by chance. In the time in which memory could move x bytes, x load / block of its blocks come on average:
+// N, of which no more than k_less sqrt(N) fail to come. So x = bytes + load x - k_less sqrt(load block x).
+double memory_supply::least_us(double bytes) const
+{
+    if (bps == 0)
+        return 0;
+    constexpr double k_less = 5; // once in three million runs, of exponential intervals; these scatter less
+    const double chance = k_less * std::sqrt(load * static_cast<double>(load_block_bytes));
+    const double root = (std::sqrt(chance * chance + 4 * (1 - load) * bytes) - chance) / (2 * (1 - load));
+    return std::max(bytes, root * root) / (static_cast<double>(bps) / 8e6);
+}
+
+collective_bound bound_of_memory(const memory_supply& memory, collective_op op, double bytes, std::uint32_t ranks, std::uint32_t devices,
+                                 bool by_units)
+{
+    const double touched = devices != 0 ? touched_on_devices(op, bytes, ranks, devices)
+                           : by_units   ? touched_by_units(op, bytes, ranks)
+                                        : touched_alone(op, bytes, ranks);
+    return {memory.least_us(touched), "memory"};
+}
+
+std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint64_t links_bps, const memory_supply& memory,
                                          collective_op op, std::uint64_t size_bytes, bool by_units)
 {
     if (t.ranks < 2 || t.failed_regions != 0)
@@ -143,23 +167,26 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
         if (t.dims[d] > 1 && t.rate_mbps[d] == 0)
             return std::nullopt;
     const double bytes = static_cast<double>(size_bytes);
-    if (t.device_ranks != 0 && op != collective_op::all_to_all)
-        return bound_of_devices(t, memory_bps, op, bytes);
-    const double other_links = rate_outside(t, links_bps);
-    collective_bound bound;
-    if (op != collective_op::all_to_all)
-        at_least(bound, moved(op, bytes, t.ranks) / (least_rate(t) + other_links), "links of a rank");
-    else
-        for (std::uint32_t d = 0; d < t.dim_count; ++d)
-            if (t.dims[d] > 1)
-                at_least(bound, across(t, d, bytes, other_links), fmt::format("links of dimension {}", t.dim_count - 1 - d));
-    if (ports_are_slower(t, links_bps))
-        at_least(bound, moved(op, bytes, t.ranks) / (static_cast<double>(links_bps) / 8e6), "ports of a rank");
-    bound_by_memory(bound, memory_bps, op, bytes, t.ranks, by_units);
+    const bool on_devices = t.device_ranks != 0 && op != collective_op::all_to_all;
+    const std::uint32_t devices = on_devices ? t.ranks / std::max<std::uint32_t>(1, t.device_members) : 0;
+    collective_bound bound = on_devices ? bound_of_devices(t, op, bytes) : collective_bound();
+    const collective_bound by_memory = bound_of_memory(memory, op, bytes, t.ranks, devices, by_units);
+    if (!on_devices) {
+        const double other_links = rate_outside(t, links_bps);
+        if (op != collective_op::all_to_all)
+            at_least(bound, moved(op, bytes, t.ranks) / (least_rate(t) + other_links), "links of a rank");
+        else
+            for (std::uint32_t d = 0; d < t.dim_count; ++d)
+                if (t.dims[d] > 1)
+                    at_least(bound, across(t, d, bytes, other_links), fmt::format("links of dimension {}", t.dim_count - 1 - d));
+        if (ports_are_slower(t, links_bps))
+            at_least(bound, moved(op, bytes, t.ranks) / (static_cast<double>(links_bps) / 8e6), "ports of a rank");
+    }
+    at_least(bound, by_memory.us, by_memory.resource);
     return bound;
 }
 
-std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, std::uint64_t memory_bps,
+std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, const memory_supply& memory,
                                                collective_op op, std::uint64_t size_bytes, bool by_units)
 {
     if (ranks < 2 || links_bps == 0)
@@ -167,7 +194,8 @@ std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_
     const double bytes = static_cast<double>(size_bytes);
     collective_bound bound;
     at_least(bound, moved(op, bytes, ranks) / (static_cast<double>(links_bps) / 8e6), "links of a rank");
-    bound_by_memory(bound, memory_bps, op, bytes, ranks, by_units);
+    const collective_bound by_memory = bound_of_memory(memory, op, bytes, ranks, 0, by_units);
+    at_least(bound, by_memory.us, by_memory.resource);
     return bound;
 }
 

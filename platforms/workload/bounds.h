@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The least time that a collective can take on a machine, from what its links and memories carry; latencies and
-// software are not in it. Of whole machines with known rates: no chip has failed, ranks are numbered by coordinates.
+// software are not in it. Rates of dimensions are those of whole machines, with ranks numbered by coordinates: what
+// links that are down leave, and what process groups share, is counted by cuts (link_cuts.h). bound_on() takes the
+// largest of all.
 //
 // A process group leaves links of others idle, which routing may borrow; only the links that each of its ranks has
 // bound it.
@@ -17,7 +19,8 @@
 //   memory            reads to send, reads and writes to accumulate, writes to store: S (n-1)/n times 5, 3, 2;
 //                     all_to_all 2; S times 1 in a broadcast, 2 in a reduce. With devices: inputs read and results
 //                     written once, and what comes to be summed written and read. Collective communication units
-//                     (`by_units`) sum what they read on its way: inputs are read and results written once
+//                     (`by_units`) sum what they read on its way: inputs are read and results written once.
+//                     Compute units take their load of it meanwhile
 //   a switch that sums is no algorithm of the ranks: the platform bounds it (bound_by_cuts)
 #pragma once
 
@@ -36,14 +39,34 @@ struct collective_bound {
     bool beside_dimensions = false;
 };
 
-/// Of a collective of `size_bytes` as in collective_case.h. `memory_bps`: reads and writes together, 0 for not known.
+/// The memory of a rank: bit/s of reads and writes together, 0 for not known, of which compute units take `load` in
+/// blocks at random intervals (hbm.h).
+struct memory_supply {
+    std::uint64_t bps = 0;
+    double load = 0;
+    std::uint64_t load_block_bytes = 0;
+
+    memory_supply(std::uint64_t bits_per_second = 0, double taken = 0, std::uint64_t block_bytes = 0)
+        : bps(bits_per_second), load(taken), load_block_bytes(block_bytes)
+    {
+    }
+
+    /// The least time in which it moves so many bytes.
+    double least_us(double bytes) const;
+};
+
+/// Of a collective of `size_bytes` as in collective_case.h.
 /// `links_bps`: what a rank can send by all links that it has; what exceeds the rates of its dimensions may carry their
 /// traffic, too. Nothing where no rates are known.
-std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t links_bps, std::uint64_t memory_bps,
+std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t links_bps, const memory_supply& memory,
                                          abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
 
 /// Of a process group of `ranks`, each of which sends at most `links_bps` (bit/s of payload, 0 for not known).
-std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, std::uint64_t memory_bps,
+std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, const memory_supply& memory,
                                                abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
+/// By memory alone; 0 us: not known. `devices`: on which the ranks are, where DMA engines sum, and read the memories of
+/// their device; 0: they do not.
+collective_bound bound_of_memory(const memory_supply& memory, abi::collective_op op, double bytes, std::uint32_t ranks,
+                                 std::uint32_t devices, bool by_units);
 
 } // namespace weft

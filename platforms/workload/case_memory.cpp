@@ -19,12 +19,18 @@ constexpr int k_poison = 0xee;
 
 std::uint64_t output_offset_for(const run_config& config)
 {
-    std::uint64_t largest = 0;
+    std::vector<std::uint64_t> sizes;
     for (const collective_spec& spec : config.workload)
         for (const std::uint64_t bytes : spec.all_sizes())
-            largest = std::max(largest, bytes);
+            sizes.push_back(bytes);
     if (config.training_step && is_sound(*config.training_step))
-        largest = std::max(largest, config.training_step->buffer_bytes());
+        sizes.push_back(config.training_step->buffer_bytes());
+    return output_offset_for(sizes);
+}
+
+std::uint64_t output_offset_for(const std::vector<std::uint64_t>& sizes)
+{
+    const std::uint64_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
     return (largest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
 }
 

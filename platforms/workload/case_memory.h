@@ -46,6 +46,7 @@ private:
 
 /// Offset of the output buffer of all_to_all: behind the largest input, page-aligned.
 std::uint64_t output_offset_for(const run_config& config);
+std::uint64_t output_offset_for(const std::vector<std::uint64_t>& sizes); ///< of these alone
 /// Where an algorithm keeps what is on its way: those of all_to_all behind that, the others there.
 std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks, abi::algorithm algo);
 /// HBM that a case needs, from offset 0; `output_offset` as above.

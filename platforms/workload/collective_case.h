@@ -130,6 +130,8 @@ struct collective_case {
     bool tuned = false; ///< and it has named `algo`
     /// Of a case of `auto`: who names `algo` for its size (published_range::source); "": nobody.
     std::string published_by;
+    /// Of a case of `auto`: what could be taken if its buffers had room, part of a sentence; "": nothing.
+    std::string passed_over;
     /// The all-gather of an all-reduce by rings of replicas goes by this method; none: by `algo` as well.
     std::optional<abi::algorithm> gathers_by;
 };
@@ -154,6 +156,7 @@ public:
                 c.tuning = f.tuning;
                 c.tuned = f.tuned;
                 c.published_by = f.published_by;
+                c.passed_over = f.passed_over;
                 c.gathers_by = f.gathers_by;
                 c.algo = f.algo;
                 return;

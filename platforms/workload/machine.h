@@ -12,6 +12,7 @@
 #include "platforms/workload/bounds.h"
 #include "platforms/workload/cost_model.h"
 #include "platforms/workload/host_traffic.h"
+#include "platforms/workload/link_cuts.h"
 #include "platforms/workload/rank_groups.h"
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/train_choice.h"
@@ -170,6 +171,13 @@ struct published_range {
     }
 };
 
+/// Of the memory of one rank, for the buffers of collectives.
+struct buffer_room {
+    std::uint64_t bytes = ~std::uint64_t{0};
+    std::string memory; ///< "HBM per chip"
+    std::string text;   ///< "chip.hbm.capacity is 32 GiB, of which the descriptor rings take 32 KiB"
+};
+
 /// A platform that has been read from a file and found sound; nothing is built yet.
 class platform {
 public:
@@ -179,8 +187,8 @@ public:
     virtual std::uint32_t ranks() const = 0;
     /// What firmware of a rank is told of the machine; the part that chip and DMA engine know themselves is left out.
     virtual abi::platform_table rank_table(std::uint32_t rank) const = 0;
-    /// Of the memory of one rank, reads and writes together.
-    virtual bandwidth memory_rate() const = 0;
+    /// Of one rank.
+    virtual memory_supply memory() const = 0;
     /// Payload that one rank can send by all links that it has, with any routing, or by its ports to them where these
     /// are slower: 0 where nobody says. In a process group a rank may have more of shared links than its part, and idle
     /// links of others.
@@ -192,7 +200,10 @@ public:
             mbps += t.rate_mbps[d];
         return bandwidth(mbps * 1'000'000);
     }
-    /// Of `c` by the cuts of this machine that links which work have; nothing: bound_of() is all that is known.
+    virtual buffer_room room() const { return {}; }
+    /// By the links of this machine that work; nullptr: nobody says which they are.
+    virtual const link_cuts* cuts() const { return nullptr; }
+    /// Of `c` by cuts that only this platform knows.
     virtual std::optional<collective_bound> bound_by_cuts(const collective_case& c) const
     {
         static_cast<void>(c);
@@ -230,7 +241,8 @@ public:
     std::unique_ptr<machine> build() const { return build(core_fitter()); }
 };
 
-/// The least time of `c` on this machine, by bounds.h and by its own cuts; nothing where no rates are known.
+/// The least time of `c` on this machine as it stands, by rates of dimensions (bounds.h), by cuts of the links that
+/// work (link_cuts.h), by memory and by the platform's own cuts; nothing where no rates are known.
 std::optional<collective_bound> bound_on(const platform& p, const collective_case& c);
 /// What the ranks are told that run a case together: all of them, or those of one of the largest groups, by place.
 std::vector<abi::platform_table> tables_told(const platform& p, const collective_case& c);

@@ -8,6 +8,7 @@
 #include <charconv>
 #include <fmt/format.h>
 #include <map>
+#include <numeric>
 #include <optional>
 
 namespace weft {
@@ -187,6 +188,21 @@ std::vector<abi::platform_table> rank_tables(const platform& p)
     return all;
 }
 
+/// The groups of a case; all ranks where it has none.
+std::vector<rank_list> lists_of(const platform& p, const collective_case& c)
+{
+    if (c.groups.empty()) {
+        std::vector<rank_list> all(1, rank_list(p.ranks()));
+        std::iota(all[0].begin(), all[0].end(), 0u);
+        return all;
+    }
+    const std::vector<abi::platform_table> tables = rank_tables(p);
+    return find_groups(c.groups, p.ranks(), [&tables](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; }).lists;
+}
+
+/// Of rates in a platform table, which are whole Mb/s.
+constexpr double k_rounded_rates = 1e-4;
+
 } // namespace
 
 named_groups find_groups(const std::vector<std::string>& texts, std::uint32_t ranks, const table_of_rank& table_of)
@@ -268,15 +284,34 @@ std::optional<collective_bound> bound_on(const platform& p, const collective_cas
     if (abi::by_switch(c.algo)) // a switch that sums needs half of the bytes
         return p.bound_by_cuts(c);
     const bool by_units = abi::is_in(abi::k_by_ccu, c.algo);
-    const std::uint64_t links_bps = p.links_rate().value(), memory_bps = p.memory_rate().value();
-    const auto cuts = p.bound_by_cuts(c);
-    const bool by_dimension = c.groups.empty() && !(cuts && cuts->beside_dimensions);
-    std::optional<collective_bound> bound =
-        by_dimension ? bound_of(p.rank_table(0), links_bps, memory_bps, c.op, c.size_bytes, by_units)
-                     : bound_of_group(c.groups.empty() ? p.ranks() : static_cast<std::uint32_t>(tables_told(p, c).size()),
-                                      links_bps, memory_bps, c.op, c.size_bytes, by_units);
-    if (cuts && (!bound || cuts->us > bound->us))
-        bound = cuts;
+    const std::uint64_t links_bps = p.links_rate().value();
+    const memory_supply memory = p.memory();
+    const abi::platform_table machine = p.rank_table(0);
+    const auto own_cuts = p.bound_by_cuts(c);
+    const bool by_dimension = c.groups.empty() && !(own_cuts && own_cuts->beside_dimensions);
+    const std::vector<rank_list> groups = lists_of(p, c);
+    std::size_t longest = 0;
+    for (const rank_list& group : groups)
+        longest = std::max(longest, group.size());
+    const auto ranks = static_cast<std::uint32_t>(longest);
+    std::optional<collective_bound> bound = by_dimension ? bound_of(machine, links_bps, memory, c.op, c.size_bytes, by_units)
+                                                         : bound_of_group(ranks, links_bps, memory, c.op, c.size_bytes, by_units);
+    const auto take_larger = [&](const std::optional<collective_bound>& other) {
+        if (other && (!bound || other->us > bound->us))
+            bound = other;
+    };
+    take_larger(own_cuts);
+    const link_cuts* const cuts = c.ranks_per_group == 0 && machine.ranks == p.ranks() ? p.cuts() : nullptr;
+    if (cuts == nullptr)
+        return bound;
+    // Rates of tables are rounded up: what exceeds a bound by no more than that is the same one.
+    if (const auto by_cuts = cuts->bound(c, groups); by_cuts && (!bound || by_cuts->us > bound->us * (1 + k_rounded_rates)))
+        bound = by_cuts;
+    const bool on_devices = machine.device_ranks != 0 && c.op != abi::collective_op::all_to_all;
+    for (const rank_list& group : groups)
+        if (group.size() > 1 && memory.bps != 0)
+            take_larger(bound_of_memory(memory, c.op, static_cast<double>(c.size_bytes), static_cast<std::uint32_t>(group.size()),
+                                        on_devices ? cuts->devices_of(group) : 0, by_units));
     return bound;
 }
 

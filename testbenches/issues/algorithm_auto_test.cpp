@@ -221,3 +221,46 @@ TEST_CASE("auto where nothing is predicted names the remedy")
     CHECK(folder.weft(fmt::format("check {} --set \"workload=[{{op: all_reduce, algorithms: [auto, autos], sizes: [64 KiB]}}]\"", shipped("tpu_v3/mesh_4x4.yaml"))) == 2);
     CHECK(text_of(folder.path() / "stderr").find("auto") != std::string::npos);
 }
+
+TEST_CASE("auto takes what fits into memory and says what it has passed over")
+{
+    const auto check = [](const std::string& workload, const std::string& more, int code) {
+        const program_folder folder;
+        REQUIRE(folder.weft(fmt::format("check {} --set \"workload={}\" {}", shipped("trainium/trn2.yaml"), workload, more)) == code);
+        return text_of(folder.path() / (code == 0 ? "stdout" : "stderr"));
+    };
+    // 32 MiB in 64 MiB a rank: four sums of device_tree have no room, and RDH, which the documentation names, takes 7.
+    const std::string small = "--set 'chip.hbm.capacity=256 MiB'";
+    const std::string reduce = check("[{op: reduce, algorithms: [auto], sizes: [32 MiB]}]", small, 0);
+    CHECK(reduce.find("32 MiB: mesh_tree, ") + reduce.find("32 MiB: multi_axis, ") != 2 * std::string::npos);
+    CHECK(reduce.find("; device_tree needs 160 MiB of HBM per rank, more than there is") != std::string::npos);
+    const std::string sums = check("[{op: all_reduce, algorithms: [auto], sizes: [24 MiB]}]", small, 0);
+    CHECK(sums.find("24 MiB: kangaring, ") != std::string::npos);
+    CHECK(sums.find("; rdh needs 192 MiB of HBM per rank, more than there is") != std::string::npos);
+    const std::string fits = check("[{op: all_reduce, algorithms: [auto], sizes: [24 MiB]}]", "", 0);
+    CHECK(fits.find("24 MiB: rdh, ") != std::string::npos);
+    CHECK(fits.find("more than there is") == std::string::npos);
+    const program_folder folder;
+    REQUIRE(folder.weft(fmt::format("run {} --set \"workload=[{{op: reduce, algorithms: [auto], sizes: [6 MiB]}}]\" --set 'chip.hbm.capacity=64 MiB' --set "
+                                    "node.rows=1 --set node.cols=2 --out out",
+                                    shipped("trainium/trn2.yaml"))) == 0);
+    const nlohmann::json row = nlohmann::json::parse(text_of(folder.path() / "out" / "results.json")).at("results").at(0);
+    CHECK(row.at("algorithm") != "device_tree");
+    CHECK(row.at("wrong") == 0);
+}
+
+TEST_CASE("a training step has room for what its algorithm has on its way")
+{
+    const auto code = [](const std::string& algorithm, const std::string& capacity) {
+        const program_folder folder;
+        const int got = folder.weft(fmt::format("check {} --set \"workload=[]\" --set \"training_step={{compute: 100 us, algorithm: {}, groups: [{{bytes: 40 MiB}}]}}\" "
+                                                "--set 'chip.hbm.capacity={}'",
+                                                shipped("trainium/trn2.yaml"), algorithm, capacity));
+        const std::string text = text_of(folder.path() / "stderr");
+        CHECK((text.find("need 80 MiB of HBM per rank for all_reduce of 40 MiB by kangaring") != std::string::npos) == (got == 2));
+        return got;
+    };
+    CHECK(code("kangaring", "256 MiB") == 2); // it went on to end in an access beyond the memory
+    CHECK(code("kangaring", "512 MiB") == 0);
+    CHECK(code("auto", "256 MiB") == 0);
+}

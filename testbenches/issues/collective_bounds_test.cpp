@@ -299,3 +299,96 @@ TEST_CASE("domains of IPU-Pods bound an all_to_all by the ways around their ring
     CHECK_THAT(folder.read("stdout"), Catch::Matchers::Contains("3.125  links of dimension 2"));
     CHECK_THAT(folder.read("stdout"), Catch::Matchers::Contains("replica_broadcast    from 0 B to 16 B, all_reduce"));
 }
+
+namespace {
+
+// Of machines with links that are down, process groups and compute beside.
+std::string shipped(const std::string& file) { return (fs::path(WEFT_SOURCE_DIR) / "configs" / file).string(); }
+
+/// Of 64 MiB in us, as `weft list --bounds` prints it; 0 where it is not known.
+double listed(const std::string& file, const std::string& op, const std::string& more)
+{
+    const program_folder folder;
+    REQUIRE(folder.weft(fmt::format("list --bounds {} {}", shipped(file), more)) == 0);
+    const std::string text = folder.read("stdout");
+    const std::size_t at = text.find("  " + op + " ");
+    REQUIRE(at != std::string::npos);
+    return std::atof(text.c_str() + at + 2 + op.size());
+}
+
+nlohmann::json results(const std::string& file, const std::string& workload, const std::string& more)
+{
+    const program_folder folder;
+    REQUIRE(folder.weft(fmt::format("run {} --set data=off --set \"workload={}\" {} --out out", shipped(file), workload, more)) == 0);
+    return nlohmann::json::parse(text_of(folder.path() / "out" / "results.json")).at("results");
+}
+
+/// Shares of the bound, each at most 1, and at least so much.
+void check_shares(const nlohmann::json& rows, double at_least)
+{
+    for (const auto& r : rows) {
+        INFO(r.dump());
+        REQUIRE(r.contains("bound_share"));
+        CHECK(r.at("bound_share") <= 1);
+        CHECK(r.at("bound_share") >= at_least);
+    }
+}
+
+} // namespace
+
+TEST_CASE("bounds know the links that are down on every platform")
+{
+    // A chip with one of its links: the all_gather of a rank with half or a third of its links takes twice or three
+    // times as long. NPUs of a board go on over six of seven links.
+    const auto slower = [](const std::string& file, const std::string& op, const std::string& down, const std::string& more = "") {
+        return listed(file, op, more + " --set \"" + down + "\"") / listed(file, op, more);
+    };
+    CHECK(slower("trainium/trn2.yaml", "all_to_all", "faults.links_down=[{row: 0, col: 0, direction: +X}]", "--set node.rows=1") == Approx(2).margin(0.01));
+    CHECK(slower("trainium/trn2.yaml", "all_gather", "faults.links_down=[{row: 0, col: 1, direction: -X}]",
+                 "--set node.rows=1 --set 'neuronlink.link_rate=16 GB/s'") == Approx(2).margin(0.01));
+    CHECK(slower("tpu_v3/mesh_4x4.yaml", "reduce_scatter", "faults.links_down=[{row: 0, col: 0, direction: +X}]") == Approx(2).margin(0.01));
+    CHECK(slower("ub_mesh/board.yaml", "all_gather", "faults.links=[{from: 'npu(p0,r0,b0,0)', to: 'npu(p0,r0,b0,1)'}]") == Approx(7 / 6.0).margin(0.01));
+    CHECK(slower("ub_mesh/board.yaml", "all_gather", "faults.links=[{from: 'npu(p0,r0,b0,0)', to: 'npu(p0,r0,b0,1)', lanes: 2}]") ==
+          Approx(7 / 6.5).margin(0.01));
+    // A link that works again, or goes down later, may carry all that while.
+    CHECK(slower("ub_mesh/board.yaml", "all_gather", "faults.links=[{from: 'npu(p0,r0,b0,0)', to: 'npu(p0,r0,b0,1)', at: 5 us}]") == Approx(1));
+}
+
+TEST_CASE("a pod without some of its chips has a bound")
+{
+    const double whole = listed("tpu_v3/mesh_8x8.yaml", "all_gather", "");
+    const double less = listed("tpu_v3/mesh_8x8.yaml", "all_gather", "--set \"faults.regions=[{row: 0, col: 2}]\" --set \"workload=[]\"");
+    CHECK(less > 0.9 * whole);
+    CHECK(less < 1.1 * whole); // chips beside the hole have two links, as corners have
+}
+
+TEST_CASE("no collective beats its bound where links are down")
+{
+    check_shares(results("trainium/trn2.yaml", "[{op: all_reduce, algorithms: [kangaring, device_ring], sizes: [1 MiB]}, {op: all_to_all, sizes: [1 MiB]}]",
+                         "--set \"faults.links_down=[{row: 0, col: 0, direction: +X}, {row: 0, col: 0, direction: -X}, {row: 0, col: 0, direction: +Y}]\""),
+                 0.02);
+    check_shares(results("tpu_v3/mesh_4x4.yaml", "[{op: all_to_all, sizes: [4 MiB]}]", "--set \"faults.links_down=[{row: 1, col: 1, direction: +X}]\""), 0.2);
+}
+
+TEST_CASE("process groups of Trainium have a bound")
+{
+    for (const char* groups : {"rows", "columns", "0-63/4", "blocks of 16", "0-15,20"}) {
+        INFO(groups);
+        check_shares(results("trainium/trn2.yaml",
+                             fmt::format("[{{op: all_reduce, algorithms: [auto], sizes: [4 MiB], groups: ['{}']}}, {{op: all_gather, algorithms: [auto], sizes: "
+                                         "[4 MiB], groups: ['{}']}}, {{op: all_to_all, sizes: [1 MiB], groups: ['{}']}}]",
+                                         groups, groups, groups),
+                             ""),
+                     0.05);
+    }
+}
+
+TEST_CASE("bounds know what compute takes of memory and no run beats them by chance")
+{
+    CHECK(listed("trainium/trn2.yaml", "all_reduce", "--set chip.hbm.load=0.9") > 2 * listed("trainium/trn2.yaml", "all_reduce", ""));
+    CHECK(listed("ub_mesh/board.yaml", "reduce_scatter", "--set npu.hbm.load=0.95") > 1.5 * listed("ub_mesh/board.yaml", "reduce_scatter", ""));
+    for (int seed = 1; seed <= 3; ++seed)
+        check_shares(results("trainium/trn2.yaml", "[{op: all_reduce, algorithms: [device_ring], sizes: [64 KiB, 1 MiB]}]",
+                             fmt::format("--set chip.hbm.load=0.9 --set node.rows=1 --set node.cols=2 --set seed={}", seed)),
+                     0.01);
+}
