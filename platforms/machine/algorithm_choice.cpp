@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/algorithm_choice.h"
 
-#include "firmware/collectives/supports.h"
 #include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/case_memory.h"
 #include "platforms/workload/process_groups.h"
@@ -16,12 +15,9 @@ namespace {
 
 bool is_auto(abi::algorithm a) { return a == k_auto_algorithm; }
 
-bool all_run(const std::vector<abi::platform_table>& groups, abi::algorithm by, const collective_case& c)
+bool all_run(const std::vector<abi::platform_table>& groups, const message_costs& costs, abi::algorithm by, const collective_case& c)
 {
-    return std::all_of(groups.begin(), groups.end(), [&](const abi::platform_table& table) {
-        const char* reason = nullptr;
-        return firmware::supports(c.op, by, table, c.transposed, &reason);
-    });
+    return std::all_of(groups.begin(), groups.end(), [&](const abi::platform_table& table) { return can_run(table, costs, c, by); });
 }
 
 abi::platform_table longest_of(const std::vector<abi::platform_table>& groups)
@@ -37,7 +33,7 @@ std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platfor
                                                   const message_costs& costs, const collective_case& c)
 {
     std::vector<algorithm_prediction> found = predictions_of(longest_of(groups), costs, c);
-    const auto refused = [&](const algorithm_prediction& p) { return !all_run(groups, p.algorithm, c); };
+    const auto refused = [&](const algorithm_prediction& p) { return !all_run(groups, costs, p.algorithm, c); };
     found.erase(std::remove_if(found.begin(), found.end(), refused), found.end());
     return found;
 }
@@ -74,8 +70,8 @@ struct chooser {
     const published_range* published_for(collective_case& c) const
     {
         for (const published_range& range : published)
-            if (range.covers(c.op, c.size_bytes) && all_run(groups, range.algorithm, c) &&
-                (!range.gathers_by || all_run(groups, *range.gathers_by, c))) {
+            if (range.covers(c.op, c.size_bytes) && all_run(groups, costs, range.algorithm, c) &&
+                (!range.gathers_by || all_run(groups, costs, *range.gathers_by, c))) {
                 if (fits(c, range.algorithm))
                     return &range;
                 pass_over(c, range.algorithm);

@@ -310,6 +310,10 @@ private:
     std::string refusal_of(abi::collective_op op, abi::algorithm algo) const;
 };
 
+/// Bytes on the wire of a full packet: the least of a message, and the average.
+std::uint32_t least_wire_bytes(const switchml_job_config& job);
+std::uint32_t packet_wire_bytes(const switchml_job_config& job);
+
 constexpr std::uint64_t switch_mac(std::uint32_t number) { return 0x02'00'00'00'80'00ull + number; }
 constexpr std::uint32_t switch_ip(std::uint32_t number) { return 0x0a'00'80'00 + number; }
 constexpr std::uint64_t worker_mac(std::uint32_t rank) { return 0x02'00'00'00'01'00ull + rank; }

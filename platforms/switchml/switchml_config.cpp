@@ -1,18 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a SwitchML platform file may say, the tables that follow from it, and what `weft check` prints.
+// What a SwitchML platform file may say, and the tables that follow from it.
 #include "firmware/collectives/supports.h"
 #include "firmware/switchml/switchml_job.h"
 #include "hw/ethernet/ethernet_format.h"
 #include "hw/routing/channel_dependency.h"
 #include "hw/routing/star.h"
-#include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
 #include "platforms/switchml/aggregators.h"
 #include "platforms/switchml/switchml.h"
-#include "platforms/workload/records_waves.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -37,27 +35,6 @@ bool summed_by_switch(abi::element_type t) { return t == abi::element_type::int3
 std::string type_refusal(abi::element_type t)
 {
     return fmt::format("{} cannot be summed in the switch: int32 and float32 can.", name_of(t));
-}
-
-/// Bytes on the wire of a full packet in the middle of its message.
-std::uint32_t least_wire_bytes(const switchml_job_config& job)
-{
-    namespace sml = abi::switchml;
-    const std::uint32_t payload = job.elements_per_packet * 4;
-    return ethernet_wire_bytes(job.transport == sml::transport::udp ? sml::k_udp_headers + payload
-                                                                    : sml::k_header + sml::k_bth_bytes + payload + sml::k_icrc_bytes);
-}
-
-/// Bytes on the wire of one full packet.
-std::uint32_t packet_wire_bytes(const switchml_job_config& job)
-{
-    namespace sml = abi::switchml;
-    if (job.transport == sml::transport::udp)
-        return least_wire_bytes(job);
-    // RETH once a message, the immediate once: the average, rounded up.
-    const std::uint32_t extra =
-        (sml::k_reth_bytes + sml::k_immediate_bytes + job.packets_per_message - 1) / job.packets_per_message;
-    return least_wire_bytes(job) + extra;
 }
 
 } // namespace
@@ -604,7 +581,7 @@ void switchml_config::check_sums(std::vector<config_problem>& p) const
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
-        for (const abi::algorithm a : spec.taken_algorithms()) {
+        for (const abi::algorithm a : spec.algorithms) { // auto takes the switch for what it can add
             for (const abi::element_type type : spec.types)
                 check_type(a, type, key + ".types");
             for (const abi::reduce_op r : spec.redops)
@@ -674,131 +651,5 @@ void switchml_config::check_recovery(std::vector<config_problem>& p) const
              "the DMA engine does: the times of "
              "parameter_server are those of the network alone. Use native cores to compare it."});
 }
-
-namespace {
-
-/// Where the value of a key comes from that the file does not set.
-void tell_source(config_field& section, std::initializer_list<const char*> path, const char* source)
-{
-    config_field* at = &section;
-    for (const char* name : path)
-        for (config_field& member : at->children)
-            if (member.name == name) {
-                at = &member;
-                break;
-            }
-    at->source = source;
-}
-
-class configured_switchml final : public configured_platform<switchml_config, switchml_routing>, public records_waves {
-public:
-    void record_waves(const std::string& file) override { waves_ = file; }
-    std::string no_waves() const override
-    {
-        return runs_any(config_.run, abi::by_switch)
-                   ? ""
-                   : "no algorithm of this workload uses the aggregation pipes of a switch, so that no signal moves; switchml and "
-                     "switchml_lossless do. Leave --waves out, or set workload.0.algorithms.";
-    }
-    using configured_platform::configured_platform;
-    config_field resolved() const override
-    {
-        config_field all = describe(config_.in_force());
-        tell_source(all, {"worker", "nic", "rate"}, "network.rate");
-        tell_source(all, {"switch", "port_rate"}, "network.rate");
-        return with_platform_key(std::move(all), switchml_config::k_platform);
-    }
-    std::vector<std::string> output_files() const override
-    {
-        const switchml_switch_config used = config_.switch_in_use();
-        if (used.waves.empty())
-            return {};
-        std::vector<std::string> all;
-        std::uint32_t switches = 1; // a tree has one a level, each below one of the level above
-        std::uint32_t of_level = 1;
-        for (std::size_t level = 0; level + 1 < config_.tree.size(); ++level)
-            switches += of_level *= config_.tree[level];
-        for (std::uint32_t number = 0; number < switches; ++number)
-            for (std::uint32_t pipe = 0; pipe < k_tofino_pipes; ++pipe)
-                all.push_back(waves_file(used, number, pipe));
-        return all;
-    }
-    std::unique_ptr<machine> build(const core_fitter& fit) const override
-    {
-        return std::make_unique<switchml_machine>(config_, routing(), fit, waves_);
-    }
-
-    /// A worker sends its input and gets the sum, whatever the switch does; frames as full as they get.
-    std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override
-    {
-        if (!abi::by_switch(c.algo))
-            return std::nullopt;
-        const double payload = config_.job.elements_per_packet * 4.0;
-        const double bytes = static_cast<double>(c.size_bytes) * least_wire_bytes(config_.job) / payload;
-        return collective_bound{bytes * 8e6 / static_cast<double>(config_.network.rate.value()), "links of a worker to a switch that sums"};
-    }
-    std::string description() const override
-    {
-        const switchml_config& c = config_;
-        const std::uint32_t payload = c.job.elements_per_packet * 4;
-        const std::uint32_t wire = packet_wire_bytes(c.job);
-        std::string text =
-            fmt::format("SwitchML  {} workers of {} core{}{}, {}\n", c.workers, c.worker.cores,
-                        c.worker.cores == 1 ? "" : "s", c.job.jobs > 1 ? fmt::format(" in {} jobs", c.job.jobs) : "",
-                        c.tree.empty() ? std::string("below one switch")
-                                       : fmt::format("below a tree of switches {}", fmt::join(c.tree, " x ")));
-        text += fmt::format("Network   {} per port and direction, cables of {}, loss {:g} % of frames per direction\n",
-                            to_string(c.network.rate), rounded_text(c.network.cable.propagation),
-                            100 * c.network.cable.impairments.loss);
-        text += fmt::format("Packets   {} over {}: {} of payload in {} on the wire, {:.1f} % of the line rate or {}\n",
-                            c.job.elements_per_packet == 256 ? "256 elements" : "64 elements", name_of(c.job.transport),
-                            to_string(data_size(payload)), to_string(data_size(wire)), 100.0 * payload / wire,
-                            to_string(bandwidth(static_cast<std::uint64_t>(static_cast<double>(c.network.rate.value()) *
-                                                                           payload / wire))));
-        text += fmt::format(
-            "Pool      {} slots a job, {} of registers with both versions; {} in flight per worker; timeout {}\n",
-            c.job.slots, to_string(data_size(std::uint64_t{c.job.slots} * payload * 2)),
-            rounded_text(data_size(std::uint64_t{c.job.slots} * wire)), to_string(c.job.timeout));
-        const std::uint64_t further = c.job.elements_per_packet == 256 ? 10 : 1;
-        text += fmt::format(
-            "Switch    aggregator {}; {} for a packet that is not the last, {} for the one that completes a slot\n",
-            name_of(c.tofino.aggregator), rounded_text(c.tofino.chip.first_pass_latency),
-            rounded_text(
-                duration(c.tofino.chip.first_pass_latency.value() + further * c.tofino.chip.pass_latency.value())));
-        return text;
-    }
-
-private:
-    std::string waves_; ///< file in which the pins of all pipes are drawn
-};
-
-/// rows below a root switch of one port each where rows > 1, with cols workers each. Few slots, so that they go round
-/// and the pool is full; a timeout of the job far below that of the bench, so that what is lost can be sent again.
-firmware_bench_machine bench_rack(std::uint32_t rows, std::uint32_t cols, std::uint32_t)
-{
-    const std::string tree = rows > 1 ? fmt::format("tree: [{}, {}]\n", rows, cols) : "";
-    return {fmt::format("{}x{} workers below SwitchML switches", rows, cols),
-            fmt::format("platform: switchml\nname: firmware_test\nworkers: {}\n{}"
-                        "worker: {{cores: 1, nic: {{queues: 1}}, dma: {{ring_entries: 4}}, memory: {{capacity: 64 MiB}}, "
-                        "transmit_hold: 1 us}}\njob: {{slots: 4, timeout: 20 us}}\nworkload:\n"
-                        "- {{op: all_reduce, algorithms: [switchml], types: [int32, float32], sizes: [8 KiB]}}\n"
-                        "- {{op: all_reduce, algorithms: [ring_1d], sizes: [512 B], chunk: 256 B}}\n",
-                        rows * cols, tree),
-            "worker.core",
-            {{"cable of worker 1", "faults.outages=[{worker: 1, from: {}}]"}}};
-}
-constexpr firmware_bench_source k_firmware_bench = {1, 3, bench_rack};
-
-platform_info make_info()
-{
-    platform_info info = info_of<configured_switchml>(
-        "SwitchML: workers below a programmable switch that adds gradients, over lossy Ethernet, UDP or RDMA");
-    info.firmware_bench = &k_firmware_bench;
-    return info;
-}
-
-} // namespace
-
-const platform_info k_switchml_info = make_info();
 
 } // namespace weft

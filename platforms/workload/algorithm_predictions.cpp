@@ -9,13 +9,20 @@
 
 namespace weft {
 
+bool can_run(const abi::platform_table& table, const message_costs& costs, const collective_case& c, abi::algorithm algorithm)
+{
+    if (abi::by_switch(algorithm))
+        return costs.sums.has_value();
+    const char* reason = "";
+    return firmware::supports(c.op, algorithm, table, c.transposed, &reason);
+}
+
 std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c)
 {
     std::vector<algorithm_prediction> all;
     for (unsigned a = 0; a < abi::k_algorithms; ++a) {
         c.algo = static_cast<abi::algorithm>(a);
-        const char* reason = "";
-        if (!firmware::supports(c.op, c.algo, table, c.transposed, &reason))
+        if (!can_run(table, costs, c, c.algo))
             continue;
         if (const std::optional<double> us = predicted_us(table, costs, c))
             all.push_back({c.algo, *us});

@@ -11,6 +11,10 @@
 
 namespace weft {
 
+/// Whether ranks that are told `table` run the operation of `c` by `algorithm`. Switches that sum are no business of
+/// ranks: by `costs`.
+bool can_run(const abi::platform_table& table, const message_costs& costs, const collective_case& c, abi::algorithm algorithm);
+
 /// Of every algorithm that runs the operation of `c` here and has a prediction, the fastest first; equal ones in the
 /// order of the catalogue.
 std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c);

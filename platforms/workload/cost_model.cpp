@@ -10,6 +10,7 @@
 #include "platforms/workload/device_tree_costs.h"
 #include "platforms/workload/lockstep_ring_costs.h"
 #include "platforms/workload/planned_schedule.h"
+#include "platforms/workload/switch_sum_costs.h"
 #include "platforms/workload/unit_costs.h"
 
 #include <algorithm>
@@ -33,8 +34,10 @@ public:
 
     std::optional<double> us() const
     {
-        if (t_.ranks < 2 || abi::by_switch(c_.algo))
+        if (t_.ranks < 2)
             return std::nullopt;
+        if (abi::by_switch(c_.algo)) // links of ranks do not bound it
+            return c_.algo == abi::algorithm::switchml ? by_switch_us(t_, m_, c_) : std::nullopt;
         const std::optional<double> found = by_algorithm();
         if (!found)
             return std::nullopt;

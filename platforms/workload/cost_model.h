@@ -21,6 +21,24 @@
 
 namespace weft {
 
+/// Of a worker below switches that sum what all send for the same place (SwitchML): us. A use of a slot carries a packet,
+/// or a message of several.
+struct switch_sum_costs {
+    struct core_times {
+        double first_us = 0;  ///< to make and post the first use of a slot, of float32 an exponent alone
+        double answer_us = 0; ///< to take the answer of one, and to make and post the next one
+    };
+    std::uint32_t cores = 1;     ///< each has a part of the data
+    std::uint32_t window = 1;    ///< uses that a core has under way
+    std::uint32_t batch = 1;     ///< uses that a core announces to its NIC at a time
+    std::uint32_t use_bytes = 1; ///< of the data
+    double use_wire_us = 0;      ///< on a cable
+    double round_trip_us = 0;    ///< from the announcement of a use until its answer wakes the core
+    double start_us = 0;         ///< of a core, besides that of any collective
+    double hold_us = 0;          ///< how long a part of a batch may wait
+    core_times int32, float32;
+};
+
 /// Of one rank: us, and bytes per us. What a rank's links carry is in its platform table.
 struct message_costs {
     double instruction_us = 0;
@@ -33,6 +51,7 @@ struct message_costs {
     double engine_rate = 0;    ///< bytes per us, of all DMA engines of a rank, which sum and duplicate; 0: they do not
     double hop_us[abi::k_max_dims] =
         {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
+    std::optional<switch_sum_costs> sums; ///< by switches; nothing: none sums, or frames may be lost
     std::optional<firmware::ccu_capacities> units; ///< of collective communication units; nothing: there are none
     double unit_start_us = 0;                      ///< from the launch of a task of a CCU to its first instruction
     double unit_bits_us = 0;                       ///< from a set of check bits until a wait sees them
@@ -43,7 +62,8 @@ struct message_costs {
     std::uint64_t links_bps = 0;  ///< bit/s of payload by all links of a rank; as for bound_of()
 };
 
-/// us; nothing where no formula covers it: switches that sum, parameter servers on machines or cores of their own.
+/// us; nothing where no formula covers it: parameter servers on machines or cores of their own, switches that sum where
+/// frames are lost.
 /// `table`: of a rank of the machine, or of the group that runs the case. Throws user_error where a planner refuses.
 std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c);
 

@@ -69,7 +69,7 @@ struct collective_spec {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("op", self.op, "The collective", k_user_choice);
-        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml has no prediction); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", k_user_choice);
+        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml where no frame is lost and one job has the switch); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", k_user_choice);
         visit("types", self.types, "Element types", k_user_choice);
         visit("redops", self.redops, "Reductions", k_user_choice);
         visit(

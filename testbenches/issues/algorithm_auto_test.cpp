@@ -169,6 +169,34 @@ TEST_CASE("auto on other shapes: links to switches and short rings and middle si
     close("tpu_v3/mesh_4x4.yaml", small_torus, "all_reduce", {"direct", "two_d", "multi_axis"}, "16 MiB");
 }
 
+TEST_CASE("auto takes a switch that sums where it is faster")
+{
+    // UDP, whose cores convert, and RDMA, whose NICs do; int32, and float32 with its exponents first.
+    for (const char* file : {"switchml/rack_4x10g.yaml", "switchml/rack_8x100g_rdma.yaml"})
+        for (const char* type : {"int32", "float32"}) {
+            std::map<std::uint64_t, double> best;
+            const std::string cases = fmt::format("types: [{}], sizes: [4 KiB, 64 KiB, 512 KiB, 4 MiB]}}]", type);
+            for (const auto& r : results_of(file, "[{op: all_reduce, algorithms: [switchml, ring_1d, multi_axis], " + cases)) {
+                const double us = r.at("time_us");
+                double& least = best[r.at("size_bytes")];
+                least = least == 0 ? us : std::min(least, us);
+            }
+            for (const auto& r : results_of(file, "[{op: all_reduce, algorithms: [auto], " + cases)) {
+                const std::uint64_t size = r.at("size_bytes");
+                INFO(file << ", " << type << ", " << size << " B by " << r.at("algorithm"));
+                CHECK(r.at("time_us") <= 1.1 * best.at(size));
+                CHECK((r.at("algorithm") == "switchml" || size < 4 << 20));
+            }
+        }
+    // Not where it would wait for what is lost, nor for what a switch cannot add.
+    const std::string large = "sizes: [4 MiB]}]";
+    for (const auto& r : results_of("switchml/rack_4x10g.yaml", "[{op: all_reduce, algorithms: [auto], types: [int32, float16], " + large))
+        CHECK((r.at("algorithm") == "switchml") == (r.at("type") == "int32"));
+    for (const char* more : {"--set network.cable.impairments.loss=0.001", "--set job.jobs=2"})
+        for (const auto& r : results_of("switchml/rack_4x10g.yaml", "[{op: all_reduce, algorithms: [auto], types: [int32], " + large, more))
+            CHECK(r.at("algorithm") != "switchml");
+}
+
 TEST_CASE("auto in process groups and in training steps")
 {
     const nlohmann::json rows = results_of("tpu_v3/mesh_8x8.yaml", "[{op: all_reduce, algorithms: [auto], sizes: [4 KiB], groups: [rows]}]");
