@@ -74,7 +74,7 @@ TEST_CASE("bounds: memory", "[bounds]")
     CHECK(us(full, collective_op::reduce_scatter, 640'000, 8'000'000'000'000) == Approx(630.0 / 20));
 }
 
-TEST_CASE("bounds: what compute units take of memory, but for chance", "[bounds]")
+TEST_CASE("bounds: what compute units take of memory but for chance", "[bounds]")
 {
     const memory_supply idle(8'000'000'000), loaded(8'000'000'000, 0.5, 64 << 10);
     CHECK(idle.least_us(640'000) == Approx(640.0));
