@@ -41,8 +41,8 @@ struct workload_ground {
 /// "chip.hbm".
 void set_room(workload_ground& ground, const chip_config& chip, const std::string& key);
 
-/// Where the machine is not sound: what holds of a workload on all machines of a platform. Firmware of any rank of it is
-/// told what `any` says of its kind; `adding_switch`: there may be one. Room in memory is what set_room() adds.
+/// Where the machine is not sound: what holds of a workload on all machines of a platform. Firmware of any rank of it
+/// is told what `any` says of its kind; `adding_switch`: there may be one. Room in memory is what set_room() adds.
 workload_ground ground_without_machine(abi::platform_table any, bool adding_switch);
 
 /// Algorithms that run `op` among ranks that are told this: "ring_1d or row_pair with transposed: true"; "": none does.

@@ -9,7 +9,7 @@
 
 namespace weft {
 
-/// Nothing where a time-out can come into it, because frames are lost, damaged or late, and where jobs share the switch:
+/// Nothing where a timeout can come into it, because frames are lost, damaged or late, and where jobs share the switch:
 /// each sums among its own workers then, other algorithms among all.
 std::optional<switch_sum_costs> sum_costs_of(const switchml_config& config);
 

@@ -90,7 +90,8 @@ public:
     machine_links working_links() const override
     {
         const ub_routes& routes = routing();
-        const auto later = [](const ub_npu_fault_config& f) { return f.at.value() != 0; }; // others stand in, or ranks close up
+        // Others stand in, or ranks close up.
+        const auto later = [](const ub_npu_fault_config& f) { return f.at.value() != 0; };
         if (!routes.problem().empty() || std::any_of(config_.faults.npus.begin(), config_.faults.npus.end(), later))
             return {};
         const ub_plan& plan = routes.plan;
@@ -109,7 +110,8 @@ public:
         for (std::uint32_t l = 0; l < plan.links.size(); ++l)
             if (lanes[l] > 0)
                 all.links.push_back({plan.links[l].from, plan.links[l].to, lanes[l] * lane_bytes_per_us});
-        const double ports = config_.ub.payload_share() * static_cast<double>(2 * config_.ub.local_port_rate.value()) / 8e6; // a die each
+        // A port for each of two dies.
+        const double ports = config_.ub.payload_share() * static_cast<double>(2 * config_.ub.local_port_rate.value()) / 8e6;
         for (const std::uint32_t router : routers_of_ranks(config_, *routes.topology))
             all.ranks.push_back({router, ports});
         all.router_name = [&plan](std::uint32_t router) { return plan.routers[router].name; };
