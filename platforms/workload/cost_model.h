@@ -21,8 +21,8 @@
 
 namespace weft {
 
-/// Of a worker below switches that sum what all send for the same place (SwitchML): us. A use of a slot carries a packet,
-/// or a message of several.
+/// Of a worker below switches that sum what all send for the same place (SwitchML): us. A use of a slot carries a
+/// packet, or a message of several.
 struct switch_sum_costs {
     struct core_times {
         double first_us = 0;  ///< to make and post the first use of a slot, of float32 an exponent alone

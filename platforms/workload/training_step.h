@@ -316,8 +316,8 @@ struct training_step_config {
     /// Everything below needs a sound config.
     /// Groups as they are summed: merged where `merge_up_to` says so, in the order in which their last ones come.
     std::vector<gradient_group> summed() const;
-    /// The same by numbers of groups. Each type has a cluster of its own, as a collective has one type; what goes beyond
-    /// `merge_up_to` begins the next one.
+    /// The same by numbers of groups. Each type has a cluster of its own, as a collective has one type; what goes
+    /// beyond `merge_up_to` begins the next one.
     std::vector<std::vector<std::size_t>> clusters(bool by_type = true) const;
     abi::algorithm by() const { return algorithm.value_or(abi::algorithm::ring_1d); }
     bool sharded() const { return optimiser && optimiser->sharded; }
