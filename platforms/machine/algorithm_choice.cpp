@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/algorithm_choice.h"
 
+#include "platforms/machine/longest_group.h"
 #include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/case_memory.h"
 #include "platforms/workload/process_groups.h"
@@ -18,14 +19,6 @@ bool is_auto(abi::algorithm a) { return a == k_auto_algorithm; }
 bool all_run(const std::vector<abi::platform_table>& groups, const message_costs& costs, abi::algorithm by, const collective_case& c)
 {
     return std::all_of(groups.begin(), groups.end(), [&](const abi::platform_table& table) { return can_run(table, costs, c, by); });
-}
-
-abi::platform_table longest_of(const std::vector<abi::platform_table>& groups)
-{
-    if (groups.empty()) // none could be made: nothing is chosen for them
-        return {};
-    return *std::max_element(groups.begin(), groups.end(),
-                             [](const abi::platform_table& a, const abi::platform_table& b) { return a.ranks < b.ranks; });
 }
 
 /// Of the algorithms that every group runs, by the longest group of `groups`, which is the last one to finish.
@@ -81,10 +74,10 @@ struct chooser {
     /// The case with its choice among what fits into memory; as it was where there is none.
     collective_case chosen(collective_case c) const
     {
-        const std::vector<algorithm_prediction> all = predictions_for(groups, costs, c);
-        for (const algorithm_prediction& one : all)
-            if (fits(c, one.algorithm))
-                c.predictions.push_back(one);
+        std::vector<algorithm_prediction> all = predictions_for(groups, costs, c);
+        const auto too_large =
+            std::stable_partition(all.begin(), all.end(), [&](const algorithm_prediction& one) { return fits(c, one.algorithm); });
+        c.predictions.assign(all.begin(), too_large);
         c.tuning = tuning;
         if (const auto fastest = tuned == nullptr ? std::nullopt : tuned->fastest(c)) {
             if (fits(c, *fastest)) {
@@ -102,9 +95,8 @@ struct chooser {
         }
         if (!c.predictions.empty())
             c.algo = c.predictions.front().algorithm;
-        for (const algorithm_prediction& one : all)
-            if (!fits(c, one.algorithm))
-                pass_over(c, one.algorithm);
+        if (too_large != all.end())
+            pass_over(c, too_large->algorithm);
         return c;
     }
     /// Adds the choice of every case; false where there is none for one of them.

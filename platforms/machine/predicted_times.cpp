@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/predicted_times.h"
 
+#include "platforms/machine/longest_group.h"
 #include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/planned_schedule.h"
 
@@ -61,16 +62,16 @@ void take_longest(std::optional<predicted_case>& longest, const platform& machin
             at = &c;
     }
     const std::vector<abi::platform_table> groups = group_tables(machine, cases.empty() ? std::vector<std::string>() : cases.front().groups);
-    const auto table = std::max_element(groups.begin(), groups.end(), [](const auto& a, const auto& b) { return a.ranks < b.ranks; });
+    const abi::platform_table table = longest_of(groups);
     for (const auto& [by, c] : largest) {
-        if (c == nullptr || table == groups.end())
+        if (c == nullptr || groups.empty())
             continue;
         try {
-            const std::uint32_t waits = waits_of(*table, *c);
+            const std::uint32_t waits = waits_of(table, *c);
             if (waits == 0)
                 continue;
             predicted_case found{0, false, static_cast<double>(waits), *c, key};
-            if (const std::optional<double> us = predicted_us(*table, costs, *c)) {
+            if (const std::optional<double> us = predicted_us(table, costs, *c)) {
                 found.us = *us;
             } else if (const auto bound = bound_on(machine, *c)) {
                 found.us = bound->us;
