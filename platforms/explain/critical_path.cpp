@@ -19,30 +19,6 @@ namespace weft {
 
 namespace {
 
-constexpr path_cause_row k_rows[k_path_causes] = {
-    {"host", "firmware", "the command comes to the rank"},
-    {"firmware", "firmware", "cores work: instructions, register accesses, wake-ups"},
-    {"timeout", "firmware", "until a timeout ends: a core sleeps, or what was lost is sent again"},
-    {"DMA", "DMA", "doorbells and descriptors on their way, engines that start"},
-    {"memory", "memory", "reads before sending, writes and sums after receiving, their queue included"},
-    {"queueing: port", "queueing", "the port of the chip sends other messages"},
-    {"queueing: credits", "queueing", "no room at the far end"},
-    {"queueing: arbitration", "queueing", "the link carries packets of other senders"},
-    {"queueing: head of line", "queueing", "behind others in the same buffer"},
-    {"serialisation", "serialisation",
-     "bytes of the message on a wire, and of those before it from its sender"},
-    {"propagation", "propagation", "flight on wires, and what congestion of an exchange adds"},
-    {"router", "propagation", "pipelines of routers"},
-    {"controller", "queueing", "controllers between chip and fabric, their queues included"},
-    {"CCU", "compute", "collective communication units: microcode, slices, sums",
-     "the path takes what came last, which need not be what an instruction waited for"},
-    {"sync", "propagation", "sync wires, after the last rank has arrived"},
-    {"NIC", "DMA", "network cards and their rings, with what cores do between a frame and the next one of its slot",
-     "work of cores between two frames of a slot is in it, and so are other cores of the chip"},
-    {"switch", "compute", "a switch that sums"},
-    {"unknown", "unknown", "not followed further"},
-};
-
 class path_finder : private path_index {
 public:
     path_finder(recorded_run& run, step_store& store, critical_path& path)
@@ -62,16 +38,7 @@ public:
             const std::uint64_t before = cursor_;
             const place_of_path here = next_;
             come_to(cursor_, needed_at(here));
-            const std::uint32_t messages = path_.messages, frames = path_.frames;
             follow(here);
-            // What it looked for may lie further back than the steps that are here.
-            while (next_.what == step::lost && here.what != step::lost && cursor_ > path_.begin_ps &&
-                   store_.reach_back(steps_, cursor_, needed_at(here))) {
-                index_steps();
-                path_.messages = messages;
-                path_.frames = frames;
-                follow(here);
-            }
             idle = cursor_ < before ? 0 : idle + 1;
             if (idle > k_patience)
                 spend(path_cause::unknown, path_.begin_ps, here.rank);
@@ -104,6 +71,37 @@ private:
     {
         if (store_.reach(steps_, at_ps, needed))
             index_steps();
+    }
+    /// Nothing was found among the steps that are here, and earlier ones than `since_ps` do not matter.
+    void miss(std::uint64_t since_ps) { missed_ = missed_ || store_.has_before(since_ps); }
+    /// The same as last_of(), of steps.
+    template <class TimeOf, class Fits>
+    std::uint32_t last_step(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of, Fits&& fits,
+                            std::uint64_t since_ps = 0)
+    {
+        const std::uint32_t found = last_of(list, at_ps, time_of, fits);
+        if (found == k_none)
+            miss(since_ps);
+        return found;
+    }
+    /// What `look` finds. Where it misses something, the path is as before, earlier steps come, and it looks again.
+    template <class Look> std::uint32_t found_by(const step_store::needed_steps& needed, Look&& look)
+    {
+        const std::uint64_t cursor_ps = cursor_;
+        const std::size_t parts = path_.parts.size();
+        const path_part last = parts == 0 ? path_part{} : path_.parts.back();
+        for (;;) {
+            missed_ = false;
+            const std::uint32_t found = look();
+            if (!missed_ || !store_.reach_back(steps_, cursor_ps, needed))
+                return found;
+            index_steps();
+            cursor_ = cursor_ps;
+            path_.parts.resize(parts);
+            if (parts != 0)
+                path_.parts.back() = last;
+            behind_ = k_none;
+        }
     }
     static step_store::needed_steps needed_at(const place_of_path& here)
     {
@@ -197,24 +195,28 @@ private:
         if (first == b)
             return false;
         come_to(marks[b].time_ps);
-        std::uint32_t best = k_none;
         std::uint64_t best_ps = marks[first].time_ps;
-        for (const auto& [port, list] : sent_of_port_) {
-            const std::uint64_t device = port >> 32;
-            if (rank_of(device) != rank || !run_.devices[device].has_rings)
-                continue;
-            const std::uint32_t s = last_of(
-                list, marks[b].time_ps,
-                [&](std::uint32_t i) { return run_.sent[i].step.time_ps + run_.sent[i].step.serialisation_ps; },
-                [&](std::uint32_t i) { return run_.sent[i].step.serialisation_ps != 0; });
-            if (s == k_none)
-                continue;
-            const std::uint64_t left_ps = run_.sent[s].step.time_ps + run_.sent[s].step.serialisation_ps;
-            if (left_ps > best_ps && left_ps < cursor_) {
-                best = s;
-                best_ps = left_ps;
+        const std::uint32_t best = found_by({}, [&] {
+            std::uint32_t last = k_none;
+            best_ps = marks[first].time_ps;
+            for (const auto& [port, list] : sent_of_port_) {
+                const std::uint64_t device = port >> 32;
+                if (rank_of(device) != rank || !run_.devices[device].has_rings)
+                    continue;
+                const std::uint32_t s = last_step(
+                    list, marks[b].time_ps,
+                    [&](std::uint32_t i) { return run_.sent[i].step.time_ps + run_.sent[i].step.serialisation_ps; },
+                    [&](std::uint32_t i) { return run_.sent[i].step.serialisation_ps != 0; }, marks[first].time_ps);
+                if (s == k_none)
+                    continue;
+                const std::uint64_t left_ps = run_.sent[s].step.time_ps + run_.sent[s].step.serialisation_ps;
+                if (left_ps > best_ps && left_ps < cursor_) {
+                    last = s;
+                    best_ps = left_ps;
+                }
             }
-        }
+            return last;
+        });
         if (best == k_none)
             return false;
         spend(path_cause::firmware, best_ps, rank);
@@ -228,21 +230,29 @@ private:
         return fmt::format("port {} of rank {}", run_.sent[sent].step.port, rank_of(run_.sent[sent].device));
     }
 
+    /// The last one of the chip of `rank` up to `at_ps`.
+    std::uint32_t completion_for(std::uint32_t rank, std::uint64_t at_ps)
+    {
+        for (const auto& [device, list] : completions_of_device_)
+            if (rank_of(device) == rank)
+                if (const std::uint32_t c = last_of(
+                        list, at_ps, [&](std::uint32_t i) { return run_.completions[i].time_ps; }, any);
+                    c != k_none)
+                    return c;
+        miss(0);
+        return k_none;
+    }
+
     void from_interrupt(std::uint32_t rank, const core_mark& at)
     {
         come_to(at.time_ps);
         const auto lines = static_cast<std::uint32_t>(at.address);
         if ((lines & abi::k_irq_dma) != 0)
-            for (const auto& [device, list] : completions_of_device_)
-                if (rank_of(device) == rank) {
-                    const std::uint32_t c = last_of(
-                        list, at.time_ps, [&](std::uint32_t i) { return run_.completions[i].time_ps; }, any);
-                    if (c == k_none)
-                        continue;
-                    spend(path_cause::dma, run_.completions[c].time_ps, rank);
-                    next_ = {step::accepted, rank, run_.completions[c].accepted};
-                    return;
-                }
+            if (const std::uint32_t c = found_by({}, [&] { return completion_for(rank, at.time_ps); }); c != k_none) {
+                spend(path_cause::dma, run_.completions[c].time_ps, rank);
+                next_ = {step::accepted, rank, run_.completions[c].accepted};
+                return;
+            }
         if ((lines & abi::k_irq_sync) != 0 && from_sync(rank))
             return;
         if ((lines & abi::k_irq_mailbox) != 0)
@@ -285,22 +295,32 @@ private:
     /// `sent`: what a unit has sent, of which the reason is wanted; k_none: its interrupt.
     void from_unit(std::uint32_t sent, std::uint32_t rank)
     {
-        std::uint32_t packet = k_none;
-        std::uint64_t packet_ps = 0;
-        for (const auto& [device, list] : accepted_of_device_) {
-            if (rank_of(device) != rank || run_.devices[device].has_rings ||
-                (sent != k_none && run_.sent[sent].device != device))
-                continue;
-            const std::uint32_t a = last_of(
-                list, cursor_, [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; }, any);
-            if (a != k_none && run_.accepted[a].step.time_ps >= packet_ps) {
-                packet = a;
-                packet_ps = run_.accepted[a].step.time_ps;
-            }
-        }
         const std::uint32_t w = last_guest_write(rank);
-        if (w != k_none && (packet == k_none || run_.cores[rank][w].time_ps > packet_ps)) {
-            spend(path_cause::ccu, run_.cores[rank][w].time_ps, rank);
+        const std::uint64_t written_ps = w == k_none ? 0 : run_.cores[rank][w].time_ps;
+        step_store::needed_steps needed;
+        if (sent != k_none)
+            needed.sent = sent;
+        const std::uint32_t packet = found_by(needed, [&] {
+            std::uint32_t last = k_none;
+            std::uint64_t last_ps = 0;
+            for (const auto& [device, list] : accepted_of_device_) {
+                if (rank_of(device) != rank || run_.devices[device].has_rings ||
+                    (sent != k_none && run_.sent[sent].device != device))
+                    continue;
+                const std::uint32_t a = last_of(
+                    list, cursor_, [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; }, any);
+                if (a != k_none && run_.accepted[a].step.time_ps >= last_ps) {
+                    last = a;
+                    last_ps = run_.accepted[a].step.time_ps;
+                }
+            }
+            if (last == k_none)
+                miss(written_ps);
+            return last;
+        });
+        const std::uint64_t packet_ps = packet == k_none ? 0 : run_.accepted[packet].step.time_ps;
+        if (w != k_none && (packet == k_none || written_ps > packet_ps)) {
+            spend(path_cause::ccu, written_ps, rank);
             next_ = {step::core, rank, k_none};
         } else if (packet != k_none) {
             spend(path_cause::ccu, packet_ps, rank);
@@ -384,26 +404,6 @@ private:
         }
     }
 
-    /// A frame that left a card: the frame that began its message, and when the card has sent that message before, the
-    /// frame that began it then.
-    std::pair<std::uint32_t, std::uint32_t> sent_before(std::uint32_t number) const
-    {
-        const trace_slice& s = run_.slices[number];
-        const auto start_of = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
-        const std::vector<std::uint32_t>& sent = list_at(frames_from_rank_, run_.tracks[s.track].rank);
-        const std::uint64_t stream = streams_.at(number);
-        const std::uint32_t head = last_of(sent, s.start_ps, start_of, [&](std::uint32_t i) {
-            return streams_.at(i) == stream && message_texts_.count(i) != 0;
-        });
-        if (head == k_none || run_.slices[head].start_ps == 0)
-            return {head, k_none};
-        const std::uint64_t text = message_texts_.at(head);
-        return {head, last_of(sent, run_.slices[head].start_ps - 1, start_of, [&](std::uint32_t i) {
-                    const auto other = message_texts_.find(i);
-                    return other != message_texts_.end() && other->second == text;
-                })};
-    }
-
     // --- Packets
 
     /// Back from a packet that a device has whole, along all links, to its sender.
@@ -424,10 +424,10 @@ private:
             return p.same_message(packet) && p.index == packet.index;
         };
         const auto of_message = [&](std::uint32_t i) { return run_.crossings[i].step.packet.same_message(packet); };
-        std::uint32_t hop = last_of(ways(), cursor_, time_of, of_packet);
-        const bool exact = hop != k_none;
-        if (!exact)
-            hop = last_of(ways(), cursor_, time_of, of_message);
+        std::uint32_t hop = found_by({}, [&] {
+            const std::uint32_t exact = last_of(ways(), cursor_, time_of, of_packet);
+            return exact != k_none ? exact : last_step(ways(), cursor_, time_of, of_message);
+        });
         std::uint32_t index = packet.index;
         if (hop != k_none) {
             const step_at<link_crossing>& c = run_.crossings[hop];
@@ -451,7 +451,11 @@ private:
                 return p.same_message(packet) && p.index == index && run_.crossings[i].step.link == c.step.in_link &&
                        run_.crossings[i].device == c.device;
             };
-            hop = c.step.time_ps == 0 ? k_none : last_of(ways(), c.step.time_ps - 1, time_of, same);
+            const std::uint64_t way_ps = std::uint64_t{c.step.in_latency_ps} + c.step.in_serialisation_ps;
+            const std::uint64_t since_ps = c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, way_ps);
+            hop = c.step.time_ps == 0
+                      ? k_none
+                      : found_by({}, [&] { return last_step(ways(), c.step.time_ps - 1, time_of, same, since_ps); });
             if (hop == k_none) { // it came in here
                 spend(path_cause::router,
                       c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, c.step.in_latency_ps), k_none,
@@ -466,14 +470,16 @@ private:
             spend(path_cause::propagation, before.step.time_ps, k_none, link_name(before));
         }
         come_to(cursor_);
-        const std::vector<std::uint32_t>& all_sent = list_at(sent_of_message_, key_of(packet));
         const auto sent_time = [&](std::uint32_t i) { return run_.sent[i].step.time_ps; };
         const auto sent_message = [&](std::uint32_t i) { return run_.sent[i].step.packet.same_message(packet); };
-        std::uint32_t sent = last_of(all_sent, cursor_, sent_time, [&](std::uint32_t i) {
+        const auto sent_packet_of = [&](std::uint32_t i) {
             return sent_message(i) && run_.sent[i].step.packet.index == packet.index;
+        };
+        const std::uint32_t sent = found_by({}, [&] {
+            const std::vector<std::uint32_t>& all = list_at(sent_of_message_, key_of(packet));
+            const std::uint32_t exact = last_of(all, cursor_, sent_time, sent_packet_of);
+            return exact != k_none ? exact : last_step(all, cursor_, sent_time, sent_message);
         });
-        if (sent == k_none)
-            sent = last_of(all_sent, cursor_, sent_time, sent_message);
         if (sent == k_none)
             return;
         spend(path_cause::controller, run_.sent[sent].step.time_ps, rank_of(run_.sent[sent].device));
@@ -485,49 +491,58 @@ private:
     void wait_before(std::uint32_t hop)
     {
         const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
-        const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
         while (hop != k_none && cursor_ > first_ps) {
             come_to(cursor_, {{}, {}, hop});
-            const step_at<link_crossing> c = run_.crossings[hop];
-            const std::string name = link_name(c);
+            hop = wait_behind(hop, first_ps);
+        }
+    }
+    /// The packet before it in its buffer, that the path goes on with; none: it has come to `first_ps`.
+    std::uint32_t wait_behind(std::uint32_t hop, std::uint64_t first_ps)
+    {
+        const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
+        const step_at<link_crossing> c = run_.crossings[hop];
+        const std::string name = link_name(c);
+        const auto same_buffer = [&](std::uint32_t i) {
+            const step_at<link_crossing>& o = run_.crossings[i];
+            return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
+        };
+        const std::uint32_t previous = found_by({}, [&] {
             const auto& buffer =
                 list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
-            const std::uint32_t previous = last_of(buffer, c.step.time_ps - 1, time_of, [&](std::uint32_t i) {
-                const step_at<link_crossing>& o = run_.crossings[i];
-                return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
+            return last_step(buffer, c.step.time_ps - 1, time_of, same_buffer, first_ps);
+        });
+        const step_at<link_crossing> before = previous == k_none ? step_at<link_crossing>{} : run_.crossings[previous];
+        // Until when the buffer was read for the one before.
+        std::uint64_t asked_ps = std::max(first_ps, std::min(c.step.earliest_ps, cursor_));
+        if (const link_crossing& o = before.step; previous != k_none && o.link != c.step.link)
+            asked_ps =
+                std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
+        for (std::uint64_t behind_ps = c.step.time_ps; cursor_ > asked_ps && behind_ps > 0;) {
+            come_to(cursor_);
+            const std::uint32_t last = found_by({}, [&] {
+                return last_step(list_at(crossings_of_link_, place(c.device, c.step.link)), behind_ps - 1, time_of, any, asked_ps);
             });
-            const step_at<link_crossing> before = previous == k_none ? step_at<link_crossing>{} : run_.crossings[previous];
-            // Until when the buffer was read for the one before.
-            std::uint64_t asked_ps = std::max(first_ps, std::min(c.step.earliest_ps, cursor_));
-            if (const link_crossing& o = before.step; previous != k_none && o.link != c.step.link)
-                asked_ps =
-                    std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
-            for (std::uint64_t behind_ps = c.step.time_ps; cursor_ > asked_ps && behind_ps > 0;) {
-                come_to(cursor_);
-                const auto& link = list_at(crossings_of_link_, place(c.device, c.step.link));
-                const std::size_t i = up_to(link, behind_ps - 1, time_of);
-                if (i == 0)
-                    break;
-                const step_at<link_crossing>& o = run_.crossings[link[i - 1]];
-                behind_ps = o.step.time_ps;
-                const std::uint64_t end_ps = o.step.time_ps + o.step.serialisation_ps;
-                if (end_ps <= asked_ps)
-                    break;
-                spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
-                const bool own = o.step.packet.source == c.step.packet.source;
-                spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps),
-                      k_none, name);
-            }
-            spend(path_cause::credits, asked_ps, k_none, name);
-            if (cursor_ <= first_ps)
-                return;
-            if (previous != k_none && before.step.packet.same_way(c.step.packet)) {
-                spend(path_cause::serialisation, std::max(before.step.time_ps, first_ps), k_none, link_name(before));
-                hop = previous;
-            } else {
-                spend(path_cause::head_of_line, first_ps, k_none, name);
-            }
+            if (last == k_none)
+                break;
+            const step_at<link_crossing> o = run_.crossings[last];
+            behind_ps = o.step.time_ps;
+            const std::uint64_t end_ps = o.step.time_ps + o.step.serialisation_ps;
+            if (end_ps <= asked_ps)
+                break;
+            spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
+            const bool own = o.step.packet.source == c.step.packet.source;
+            spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps),
+                  k_none, name);
         }
+        spend(path_cause::credits, asked_ps, k_none, name);
+        if (cursor_ <= first_ps)
+            return k_none;
+        if (previous != k_none && before.step.packet.same_way(c.step.packet)) {
+            spend(path_cause::serialisation, std::max(before.step.time_ps, first_ps), k_none, link_name(before));
+            return previous;
+        }
+        spend(path_cause::head_of_line, first_ps, k_none, name);
+        return k_none;
     }
 
     /// Back from a packet on its port to why it was sent: packets before it, reads, its descriptor, the doorbell.
@@ -559,10 +574,10 @@ private:
         if (woken == k_none)
             if (const std::uint32_t held = held_up_by(posted, limit_ps);
                 held != k_none) { // the queue stood still behind it
-                const std::uint64_t held_ps = run_.sent[held].read_ps;
-                along_port(number, held_ps);
-                spend(path_cause::dma, held_ps, rank);
-                next_ = {step::sent, rank, held};
+                const last_packet last = run_.last_of_posted[held];
+                along_port(number, last.read_ps);
+                spend(path_cause::dma, last.read_ps, rank);
+                next_ = {step::sent, rank, last.sent};
                 return;
             }
         along_port(number, limit_ps);
@@ -575,17 +590,12 @@ private:
         spend(path_cause::dma, limit_ps, rank);
         come_to(cursor_);
         if (woken != k_none) {
-            const auto counted = [&] {
-                return last_of(
+            const std::uint32_t c = found_by({}, [&] { // engines take long to start
+                return last_step(
                     list_at(completions_of_device_, device), limit_ps,
                     [&](std::uint32_t i) { return run_.completions[i].time_ps; },
                     [&](std::uint32_t i) { return run_.completions[i].semaphore == run_.woken[woken].step.semaphore; });
-            };
-            std::uint32_t c = counted();
-            while (c == k_none && store_.reach_back(steps_, cursor_, {})) { // engines take long to start
-                index_steps();
-                c = counted();
-            }
+            });
             if (c == k_none)
                 return;
             spend(path_cause::dma, run_.completions[c].time_ps, rank);
@@ -593,7 +603,9 @@ private:
         } else if (p.entries != 0) {
             if (doorbell != k_none)
                 next_ = {step::core, rank, k_none};
-        } else if (const std::uint32_t request = p.answers ? request_of(first) : k_none; request != k_none) {
+        } else if (const std::uint32_t request = 
+                   p.answers ? found_by({}, [&] { return request_of(first); }) : k_none;
+                   request != k_none) {
             spend(path_cause::ccu, run_.accepted[request].step.time_ps, rank);
             next_ = {step::accepted, rank, request};
         } else {
@@ -601,8 +613,8 @@ private:
         }
     }
 
-    /// The last packet of the work before it in its ring, when that waited for a semaphore until after `limit_ps`, or
-    /// stood behind such work.
+    /// The work before it in its ring, when that waited for a semaphore until after `limit_ps`, or stood behind such
+    /// work; its last packet was read since then.
     std::uint32_t held_up_by(std::uint32_t posted, std::uint64_t limit_ps) const
     {
         const std::uint32_t device = run_.posted[posted].device;
@@ -611,17 +623,17 @@ private:
         const auto& of_device = list_at(posted_of_device_, device);
         std::size_t at =
             static_cast<std::size_t>(std::lower_bound(of_device.begin(), of_device.end(), posted) - of_device.begin());
-        std::uint32_t direct = k_none; // the work just before
+        std::uint32_t direct = k_none; // just before
         while (at-- > 0) {
             const std::uint32_t before = of_device[at];
             const work_posted& p = run_.posted[before].step;
             if (p.queue != run_.posted[posted].step.queue)
                 continue;
-            const std::uint32_t last = last_sent_of_[before];
-            if (last == k_none || run_.sent[last].read_ps <= limit_ps || run_.sent[last].read_ps >= cursor_)
+            const last_packet& last = run_.last_of_posted[before];
+            if (last.sent == k_none || last.read_ps <= limit_ps || last.read_ps >= cursor_)
                 return k_none;
             if (direct == k_none)
-                direct = last;
+                direct = before;
             if (woken_of_posted_[before] != k_none)
                 return run_.woken[woken_of_posted_[before]].step.time_ps > limit_ps ? direct : k_none;
         }
@@ -629,9 +641,9 @@ private:
     }
 
     /// What a unit answers by `sent`: the request of the same message from there.
-    std::uint32_t request_of(const sent_packet& sent) const
+    std::uint32_t request_of(const sent_packet& sent)
     {
-        return last_of(
+        return last_step(
             list_at(accepted_of_device_, sent.device), cursor_,
             [&](std::uint32_t i) { return run_.accepted[i].step.time_ps; },
             [&](std::uint32_t i) {
@@ -641,11 +653,13 @@ private:
     }
 
     /// Place in `port` of the packet that was sent at `at_ps`, before place `at`; `at`: none was.
-    std::size_t sent_at(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t at_ps) const
+    std::size_t sent_at(const std::vector<std::uint32_t>& port, std::size_t at, std::uint64_t at_ps)
     {
         std::size_t before = at;
         while (before > 0 && run_.sent[port[before - 1]].step.time_ps > at_ps)
             --before;
+        if (before == 0)
+            miss(at_ps);
         return before > 0 && run_.sent[port[before - 1]].step.time_ps == at_ps ? before - 1 : at;
     }
 
@@ -660,8 +674,10 @@ private:
         if (p == k_none || run_.posted[p].step.time_ps < cursor_) {
             while (before > 0 && run_.sent[port[before - 1]].step.time_ps > cursor_)
                 --before;
-            if (before == 0)
+            if (before == 0) {
+                miss(limit_ps);
                 return at;
+            }
             const packet_sent& o = run_.sent[port[--before]].step;
             spend(path_cause::credits, std::max(std::min(o.time_ps + o.serialisation_ps, cursor_), limit_ps), rank,
                   name);
@@ -679,6 +695,7 @@ private:
                     break;
                 spend(path_cause::memory, std::max(w.fetch_ps, limit_ps), rank);
             }
+        miss(cursor_);
         for (std::size_t i = at; i-- > 0 && cursor_ > limit_ps;) {
             if (run_.sent[port[i]].read_ps != cursor_)
                 continue;
@@ -700,57 +717,54 @@ private:
     /// `limit_ps`.
     void along_port(std::uint32_t number, std::uint64_t limit_ps)
     {
-        const std::uint32_t device = run_.sent[number].device, rank = rank_of(device);
         const step_packet own = run_.sent[number].step.packet;
-        const std::uint64_t key = place(device, run_.sent[number].step.port);
+        const std::uint64_t key = place(run_.sent[number].device, run_.sent[number].step.port);
         const std::string name = port_name(number);
-        while (cursor_ > limit_ps) {
+        while (number != k_none && cursor_ > limit_ps) {
             come_to(cursor_, {number, {}, {}});
-            const auto& port = list_at(sent_of_port_, key);
-            const auto at = static_cast<std::size_t>(std::lower_bound(port.begin(), port.end(), number) - port.begin());
-            const sent_packet& s = run_.sent[port[at]];
-            spend(path_cause::credits, std::max({s.step.ready_ps, s.step.wire_free_ps, limit_ps}), rank, name);
-            std::size_t before = at;
-            const bool is_read = cursor_ <= s.read_ps; // the path has come to its reading
-            if (!is_read && s.step.wire_free_ps >= s.step.ready_ps) {
-                while (before > 0 && run_.sent[port[before - 1]].step.serialisation_ps == 0)
-                    --before;
-                if (before == 0)
-                    return;
-                const sent_packet& o = run_.sent[port[--before]];
-                spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port,
-                      std::max(o.step.time_ps, limit_ps), rank, name);
-            } else {
-                spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
-                before = sent_at(port, at, cursor_); // it was read when a packet before it had left its slot
-                if (before == at && cursor_ > limit_ps)
-                    before = before_read(port, at, limit_ps, name);
-                if (before == at)
-                    return;
-            }
-            number = port[before];
+            number = found_by({number, {}, {}}, [&] { return before_on_port(number, limit_ps, key, own, name); });
         }
+    }
+    /// The packet that the path goes on with; none: this one waited for no other.
+    std::uint32_t before_on_port(std::uint32_t number, std::uint64_t limit_ps, std::uint64_t key,
+                                 const step_packet& own, const std::string& name)
+    {
+        const auto& port = list_at(sent_of_port_, key);
+        const auto at = static_cast<std::size_t>(std::lower_bound(port.begin(), port.end(), number) - port.begin());
+        const sent_packet& s = run_.sent[port[at]];
+        const std::uint32_t rank = rank_of(s.device);
+        spend(path_cause::credits, std::max({s.step.ready_ps, s.step.wire_free_ps, limit_ps}), rank, name);
+        std::size_t before = at;
+        const bool is_read = cursor_ <= s.read_ps; // the path has come to its reading
+        if (!is_read && s.step.wire_free_ps >= s.step.ready_ps) {
+            while (before > 0 && run_.sent[port[before - 1]].step.serialisation_ps == 0)
+                --before;
+            if (before == 0) {
+                miss(limit_ps);
+                return k_none;
+            }
+            const sent_packet& o = run_.sent[port[--before]];
+            spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port,
+                  std::max(o.step.time_ps, limit_ps), rank, name);
+            return port[before];
+        }
+        spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
+        before = sent_at(port, at, cursor_); // it was read when a packet before it had left its slot
+        if (before == at && cursor_ > limit_ps)
+            before = before_read(port, at, limit_ps, name);
+        return before == at ? k_none : port[before];
     }
 
     packet_steps& steps_;
     step_store& store_;
     critical_path& path_;
     std::uint64_t cursor_;
+    bool missed_ = false; ///< what was looked for is not here, and may be further back
     std::uint32_t behind_ = k_none; ///< sent packet behind whose work a ring stood still
     place_of_path next_;
 };
 
 } // namespace
-
-const path_cause_row& row_of(path_cause cause) { return k_rows[static_cast<std::size_t>(cause)]; }
-
-std::array<std::uint64_t, k_path_causes> critical_path::by_cause() const
-{
-    std::array<std::uint64_t, k_path_causes> all{};
-    for (const path_part& p : parts)
-        all[static_cast<std::size_t>(p.cause)] += p.until_ps - p.from_ps;
-    return all;
-}
 
 critical_path find_critical_path(recorded_run& run, step_store& store, std::uint32_t rank)
 {

@@ -44,15 +44,12 @@ void path_index::index_steps()
         crossings_of_link_[place(c.device, c.step.link)].push_back(i);
         crossings_of_buffer_[place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63)].push_back(i);
     }
-    last_sent_of_.assign(run_.posted.size(), k_none);
     posted_of_sent_.clear();
     for (std::uint32_t i = run_.sent.first(); i < run_.sent.end(); ++i) {
         const sent_packet& s = run_.sent[i];
         sent_of_message_[key_of(s.step.packet)].push_back(i);
         sent_of_port_[place(s.device, s.step.port)].push_back(i);
         posted_of_sent_.push_back(work_at(s.device, s.step.work, s.step.time_ps));
-        if (posted_of_sent_.back() != k_none)
-            last_sent_of_[posted_of_sent_.back()] = i;
     }
     for (std::uint32_t i = run_.accepted.first(); i < run_.accepted.end(); ++i)
         accepted_of_device_[run_.accepted[i].device].push_back(i);
@@ -95,6 +92,24 @@ void path_index::note_slice(std::uint32_t number)
         frames_of_rank_[run_.tracks[s.track].rank].push_back(number);
     if (is_switch_track(s.track))
         switch_slices_of_slot_[std::hash<std::string>{}(slot_of(s.name, true))].push_back(number);
+}
+
+std::pair<std::uint32_t, std::uint32_t> path_index::sent_before(std::uint32_t number) const
+{
+    const trace_slice& s = run_.slices[number];
+    const auto start_of = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
+    const std::vector<std::uint32_t>& sent = list_at(frames_from_rank_, run_.tracks[s.track].rank);
+    const std::uint64_t stream = streams_.at(number);
+    const std::uint32_t head = last_of(sent, s.start_ps, start_of, [&](std::uint32_t i) {
+        return streams_.at(i) == stream && message_texts_.count(i) != 0;
+    });
+    if (head == k_none || run_.slices[head].start_ps == 0)
+        return {head, k_none};
+    const std::uint64_t text = message_texts_.at(head);
+    return {head, last_of(sent, run_.slices[head].start_ps - 1, start_of, [&](std::uint32_t i) {
+                const auto other = message_texts_.find(i);
+                return other != message_texts_.end() && other->second == text;
+            })};
 }
 
 /// Packets of RDMA have numbers of their own when they are sent again: what their message is, the first one says.

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -65,6 +66,9 @@ protected:
     /// What a frame is of, by its name: "slot 3.1", or "slot 3" without version; of RDMA "qp 5", the queue by which
     /// all workers send to a slot and get its results. "" for other frames.
     static std::string slot_of(const std::string& name, bool with_version);
+    /// A frame that left a card: the frame that began its message, and when the card has sent that message before, the
+    /// frame that began it then.
+    std::pair<std::uint32_t, std::uint32_t> sent_before(std::uint32_t number) const;
     /// A track of a switch, which belongs to no rank.
     bool is_switch_track(std::uint32_t track) const;
 
@@ -78,7 +82,7 @@ protected:
     ordered_lists sent_of_port_, accepted_of_device_, completions_of_device_;
     ordered_lists posted_of_device_;
     std::vector<std::uint32_t> doorbell_of_posted_; ///< marks of the device's core
-    std::vector<std::uint32_t> last_sent_of_, woken_of_posted_;
+    std::vector<std::uint32_t> woken_of_posted_;
     std::uint32_t posted_of_sent(std::uint32_t sent) const { return posted_of_sent_[sent - run_.sent.first()]; }
 
 private:

@@ -41,6 +41,12 @@ struct sent_packet {
     std::uint32_t device = 0;
 };
 
+/// The last packet of a descriptor: its number; none: 0xffff'ffff.
+struct last_packet {
+    std::uint32_t sent = 0xffff'ffff;
+    std::uint64_t read_ps = 0;
+};
+
 struct recorded_device {
     static constexpr std::uint32_t k_nobody = 0xffff'ffff;
     std::string name;
@@ -93,6 +99,7 @@ struct recorded_run : packet_steps {
     std::vector<std::vector<core_mark>> cores;
     std::vector<recorded_device> devices;
     std::vector<step_at<work_posted>> posted;
+    std::vector<last_packet> last_of_posted; ///< by number of `posted`; of the whole run
     std::vector<step_at<work_woken>> woken;
     std::vector<recorded_track> tracks;
     std::vector<trace_slice> slices; ///< of devices without steps

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fmt/format.h>
+#include <unordered_map>
 
 namespace weft {
 
@@ -95,7 +96,9 @@ private:
     {
         if (!owner_.has_room())
             return;
+        latest_[s.work] = static_cast<std::uint32_t>(owner_.run_.posted.size());
         owner_.run_.posted.push_back({s, device_});
+        owner_.run_.last_of_posted.emplace_back();
         owner_.run_.posted.back().step.fetch_ps =
             s.entries != 0 && s.queue < fetches_.size() ? fetches_[s.queue] : s.time_ps;
     }
@@ -123,8 +126,12 @@ private:
             read_ps = reads_[s.port].front();
             reads_[s.port].pop_front();
         }
-        if (owner_.has_room_for_step(s.time_ps))
-            owner_.run_.sent.push_back({s, read_ps, device_}), owner_.run_.devices[device_].sends = true;
+        if (!owner_.has_room_for_step(s.time_ps))
+            return;
+        if (const auto work = latest_.find(s.work); work != latest_.end())
+            owner_.run_.last_of_posted[work->second] = {owner_.run_.sent.end(), read_ps};
+        owner_.run_.sent.push_back({s, read_ps, device_});
+        owner_.run_.devices[device_].sends = true;
     }
     void crosses(const link_crossing& s) override
     {
@@ -148,6 +155,7 @@ private:
     std::uint32_t device_;
     std::vector<std::deque<std::uint64_t>> reads_; ///< by port: read, and not sent
     std::vector<std::uint64_t> fetches_;           ///< by queue: the last one
+    std::unordered_map<std::uint64_t, std::uint32_t> latest_; ///< by work, whose numbers are used again: of `posted`
     std::uint64_t accepted_ps_ = 0;                ///< when the last one was
 };
 
@@ -183,6 +191,7 @@ void step_recorder::begin(std::uint64_t now_ps)
     ended_ = !problem_.empty(); // with host.compare the case runs once more, and that one counts
     records_ = 0;
     store_.clear(run_);
+    std::fill(run_.last_of_posted.begin(), run_.last_of_posted.end(), last_packet{});
     for (recorded_device& d : run_.devices)
         d.accepts = d.sends = false;
     run_.slices.clear();

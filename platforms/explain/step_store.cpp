@@ -146,7 +146,7 @@ bool step_store::reach(packet_steps& steps, std::uint64_t at_ps, const needed_st
         return false;
     const std::size_t at = part_at(at_ps);
     const bool looks_back = held_from_ == 0 || at >= held_from_ + k_parts_before;
-    if (looks_back && has(held_from_, held_until_, needed))
+    if (looks_back && at < held_until_ && has(held_from_, held_until_, needed))
         return false;
     const std::size_t from = at - std::min(at, k_loaded_before);
     return load_around(steps, from, from + k_parts, needed);
@@ -157,6 +157,8 @@ bool step_store::reach_back(packet_steps& steps, std::uint64_t at_ps, const need
     if (held_from_ == 0)
         return false;
     const std::size_t from = held_from_ - std::min(held_from_, k_loaded_before);
+    if (needed.none()) // later ones have been looked through
+        return load(steps, from, std::min(from + k_parts, parts_.size())), true;
     return load_around(steps, from, std::max(from + k_parts, part_at(at_ps) + 1), needed);
 }
 

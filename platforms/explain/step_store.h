@@ -8,6 +8,7 @@
 
 #include "platforms/explain/recorded_run.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -41,10 +42,18 @@ public:
     /// Which of `steps` must be here beside those around a time.
     struct needed_steps {
         std::optional<std::uint32_t> sent = {}, accepted = {}, crossing = {};
+        bool none() const { return !sent && !accepted && !crossing; }
     };
     /// Steps before and after `at_ps` are here. True when they have come from the file: `steps` has others now.
     bool reach(packet_steps& steps, std::uint64_t at_ps, const needed_steps& needed);
-    /// Earlier ones come, besides those around `at_ps`. False when there are none.
+    /// Earlier steps than those that are here may have been at `at_ps` or later: a part ends when a step is made, not
+    /// when it is over.
+    bool has_before(std::uint64_t at_ps) const
+    {
+        return held_from_ != 0 && parts_[std::min(held_from_ + 1, parts_.size() - 1)].begin_ps > at_ps;
+    }
+    /// Earlier ones come; those that are needed stay, and then those around `at_ps`, too. False when there are none, or
+    /// too many between them.
     bool reach_back(packet_steps& steps, std::uint64_t at_ps, const needed_steps& needed);
 
 private:
