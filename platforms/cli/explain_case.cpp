@@ -76,6 +76,9 @@ private:
     std::vector<std::uint64_t> answers_ps_;
 };
 
+/// Not a training step or a checkpoint, which are rows as well.
+bool is_collective(const stored_row& r) { return r.size_bytes && r.op != "checkpoint"; }
+
 /// A refusal, by its first error.
 json refusal_of(const loaded_platform& loaded)
 {
@@ -120,10 +123,10 @@ explained_case::explained_case(const std::string& file, const std::string& wante
         if (results_.rows.empty())
             throw user_error(failure_text() + "No collective had ended, so that none can be explained. Run it again.");
     }
-    if (std::none_of(results_.rows.begin(), results_.rows.end(),
-                     [](const stored_row& r) { return r.size_bytes.has_value(); }))
-        throw user_error(
-            fmt::format("{}: the run has no collective; explain follows the collectives of `workload`.", file));
+    if (std::none_of(results_.rows.begin(), results_.rows.end(), is_collective))
+        throw user_error(fmt::format("{}: the run has no collective of `workload`, which are what explain follows. Write one of a training "
+                                     "step as an entry of `workload`, with its operation, size and type.",
+                                     file));
     number_ = find(wanted);
     workload_ = "workload=[" + entry().dump() + "]";
     if (const loaded_platform loaded = machine(); loaded.platform)
@@ -198,16 +201,15 @@ std::size_t explained_case::find(const std::string& wanted) const
     const std::vector<stored_row>& rows = results_.rows;
     if (wanted.empty()) {
         std::size_t best = rows.size();
-        const auto first =
-            std::find_if(rows.begin(), rows.end(), [](const stored_row& r) { return r.size_bytes.has_value(); });
+        const auto first = std::find_if(rows.begin(), rows.end(), is_collective);
         for (std::size_t i = 0; i < rows.size(); ++i)
-            if (rows[i].size_bytes && rows[i].op == first->op &&
+            if (is_collective(rows[i]) && rows[i].op == first->op &&
                 (best == rows.size() || *rows[i].size_bytes > *rows[best].size_bytes))
                 best = i;
         return best;
     }
     if (const std::optional<std::uint64_t> number = whole_number(wanted)) {
-        if (*number < rows.size() && rows[*number].size_bytes)
+        if (*number < rows.size() && is_collective(rows[*number]))
             return static_cast<std::size_t>(*number);
         if (*number >= rows.size() && *number - rows.size() < unfinished_.size())
             throw user_error(fmt::format("{}--case: case {} is one of these; {} has:{}", failure_text(), *number,

@@ -420,6 +420,12 @@ TEST_CASE("explain: what cannot be explained is refused with a remedy")
     refused("out --json out/results.json", "results.json");
     CHECK(folder.weft("run file.yaml --quiet --out failed --set 'time_limit=2 us'") == 1);
     refused("failed", "the run did not end");
+    folder.write("step.yaml", "platform: tpu_v3\nname: step\nmesh: {rows: 2, cols: 2}\n"
+                              "training_step: {compute: 10 us, groups: [{name: all, bytes: 4 KiB}]}\n");
+    CHECK(folder.weft("run step.yaml --quiet --out step") == 0);
+    refused("step", "the run has no collective of `workload`");
+    CHECK(folder.weft("run " WEFT_SOURCE_DIR "/configs/ub_mesh/rack_checkpoint.yaml --quiet --out saved --set data=off") == 0);
+    refused("saved", "Write one of a training step as an entry of `workload`"); // its checkpoints are no collectives
     folder.write("broken/results.json", "{}");
     refused("broken", "is no results.json");
 }
