@@ -57,6 +57,9 @@ json case_json(const case_activity& c)
     j["bundles"] = json::array();
     for (const auto& level : c.bundles)
         j["bundles"].push_back(base64(level));
+    j["broken"] = json::array(); // [bundle, wires], at its end
+    for (const auto& level : c.broken)
+        j["broken"].push_back(level);
     j["work"] = base64(c.work);
     j["machine"] = base64(c.machine);
     j["wires"] = json::array(); // [name, local, bytes, busy, credits, arbitration]

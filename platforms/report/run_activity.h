@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -75,6 +76,8 @@ struct case_activity {
     std::uint32_t bins = 0;
     std::uint64_t bin_ps = 0, last_bin_ps = 0;
     std::vector<std::vector<std::uint8_t>> bundles; ///< by level: mean of the wires of each bundle
+    /// By level, of bundles with wires that did not work at its end: bundle, how many.
+    std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> broken;
     std::vector<std::uint8_t> work;                 ///< by shown rank, then kind
     std::vector<std::uint8_t> machine;              ///< mean over all parts, by kind of work; then over all links
     std::vector<wire_trouble> wires;                ///< worst first

@@ -218,10 +218,16 @@ void activity_recorder::close(bool complete)
     c.bins = bins_->bins();
     c.bin_ps = bins_->width_ps();
     c.last_bin_ps = c.bins == 0 ? 0 : bins_->length_ps(c.bins - 1);
+    map_->look_for_broken();
     for (std::size_t level = 0; level < first_of_level_.size(); ++level) {
+        const std::vector<map_bundle>& bundles = map_->map().levels[level].bundles;
         std::vector<std::uint32_t> wires;
-        for (const map_bundle& b : map_->map().levels[level].bundles)
-            wires.push_back(b.wires);
+        c.broken.emplace_back();
+        for (std::uint32_t i = 0; i < bundles.size(); ++i) {
+            wires.push_back(bundles[i].wires);
+            if (bundles[i].broken != 0)
+                c.broken.back().emplace_back(i, bundles[i].broken);
+        }
         c.bundles.push_back(shares_of(first_of_level_[level], wires.size(), wires));
         values_ += c.bundles.back().size();
     }

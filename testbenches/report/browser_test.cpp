@@ -144,6 +144,63 @@ TEST_CASE("the report of training steps draws them over time")
     CHECK_THAT(found.at("headline").get<std::string>(), Contains("A training step takes"));
 }
 
+TEST_CASE("the report of a job with checkpoints shows them and what failed when")
+{
+    const temporary_folder folder;
+    make_page(folder, "configs/ub_mesh/rack_checkpoint.yaml", "");
+    const json found = opened(folder, "report.html", "probe.js", 1280);
+    INFO(found.dump(2));
+    CHECK(found.at("errors").empty());
+    CHECK(found.at("hosts_hidden") == false);
+    CHECK(found.at("host_rows") == json{{"all_steps", 6}, {"checkpoints", 4}, {"streams", 1}});
+    // The NPU fails in the job: the first step has it, the last one a spare in its place.
+    CHECK_THAT(found.at("failed_marks")[0].get<std::string>(), !Contains("failed") && !Contains("not work"));
+    CHECK_THAT(found.at("failed_marks")[1].get<std::string>(), Contains("1 chip failed, 16 directed links do not work"));
+}
+
+TEST_CASE("the report of a step that waits for samples says so first")
+{
+    const temporary_folder folder;
+    make_page(folder, "configs/ipu_pod/host_input_pod16.yaml", "");
+    const json found = opened(folder, "report.html", "probe.js", 1280);
+    INFO(found.dump(2));
+    CHECK(found.at("errors").empty());
+    CHECK(found.at("hosts_hidden") == true);
+    CHECK_THAT(found.at("headline").get<std::string>(), Contains(": 41 % waits for samples, 1.1 % waits for communication"));
+}
+
+TEST_CASE("a report tells collectives apart that differ in sums and runs")
+{
+    const temporary_folder folder;
+    folder.write("alike.yaml", "platform: tpu_v3\nname: alike\nmesh: {rows: 2, cols: 2}\n"
+                               "workload: [{op: all_reduce, algorithms: [two_d], sizes: [4 KiB], redops: [sum, max], repeats: 2}]\n");
+    make_page(folder, (folder / "alike.yaml").string(), "");
+    const json found = opened(folder, "report.html", "probe.js", 1280);
+    INFO(found.dump(2));
+    CHECK(found.at("errors").empty());
+    CHECK(found.at("names") == json{"1. all_reduce two_d, 4 KiB, run 1 of 2", "2. all_reduce two_d, 4 KiB, run 2 of 2",
+                                    "3. all_reduce two_d max, 4 KiB, run 1 of 2", "4. all_reduce two_d max, 4 KiB, run 2 of 2"});
+    const auto& legend = found.at("legend");
+    CHECK(std::count(legend.begin(), legend.end(), json("two_d max")) == 1);
+}
+
+TEST_CASE("a report of process groups has a bound for each and one headline")
+{
+    const temporary_folder folder;
+    folder.write("groups.yaml", "platform: tpu_v3\nname: groups\ndata: off\nmesh: {rows: 4, cols: 4}\nworkload:\n"
+                                "  - {op: all_gather, algorithms: [multi_axis], sizes: [64 KiB, 1 MiB]}\n"
+                                "  - {op: all_gather, algorithms: [multi_axis], groups: [rows], sizes: [64 KiB, 1 MiB]}\n");
+    make_page(folder, (folder / "groups.yaml").string(), "");
+    const json found = opened(folder, "report.html", "probe.js", 1280);
+    INFO(found.dump(2));
+    CHECK(found.at("errors").empty());
+    CHECK(found.at("bounds") == 2);
+    CHECK(found.at("names")[3].get<std::string>().find(", rows, 1 MiB") != std::string::npos);
+    // The collective that is shown is the one that the headline tells of.
+    CHECK_THAT(found.at("headline").get<std::string>(), Contains("all_gather of 1 MiB") && Contains(", rows, was limited by"));
+    CHECK_THAT(found.at("shown").get<std::string>(), Contains(", rows, 1 MiB"));
+}
+
 TEST_CASE("a report shows published against simulated values")
 {
     const temporary_folder folder;

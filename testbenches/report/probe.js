@@ -86,6 +86,19 @@
     found.busy_and_idle = [...document.querySelectorAll("#wires tbody tr")].filter((row) => parseFloat(row.children[1].textContent) >= 90 && row.children[2].textContent.startsWith("nothing:")).length;
     found.bounds = weft.curves.charts["chart-time"] ? weft.curves.charts["chart-time"].data.datasets.filter((d) => d.borderDash).length : 0;
     found.published = document.querySelectorAll("#published-table tbody tr").length;
+    const rowsOf = (id) => document.querySelectorAll(`#${id} tbody tr`).length;
+    found.host_rows = { all_steps: rowsOf("all-steps"), checkpoints: rowsOf("checkpoints-table"), streams: rowsOf("streams-table") };
+    found.hosts_hidden = byId("hosts").hidden;
+    found.shown = byId("case-text").textContent;
+    found.names = [...byId("case").options].map((o) => o.textContent);
+    // What does not work, in the first collective and in the last one.
+    found.failed_marks = [];
+    const cases = byId("case"), at = cases.value;
+    for (const i of [0, cases.options.length - 1, Number(at)]) {
+      cases.value = String(i);
+      cases.dispatchEvent(new Event("change"));
+      found.failed_marks.push(byId("ramp").textContent);
+    }
     found.theme_first = document.documentElement.dataset.theme;
     found.contrast_first = contrasts();
 
@@ -112,9 +125,9 @@
     const heatmap = byId("heatmap");
     heatmap.focus();
     found.heatmap_focused = document.activeElement === heatmap;
-    const at = text.textContent;
+    const shown = text.textContent;
     key(heatmap, "ArrowRight");
-    found.arrow_moves_time = await comes(() => text.textContent !== at);
+    found.arrow_moves_time = await comes(() => text.textContent !== shown);
     found.arrow_tells = byId("tip").textContent.includes("busy");
 
     const topology = byId("topology");

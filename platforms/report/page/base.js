@@ -129,7 +129,11 @@ const weft = (() => {
     do text = [time(from, n), time(to, n)]; while (text[0] === text[1] && to > from && ++n < 10);
     return text.join(" to ");
   };
-  const nameOf = (c) => `${c.op} ${c.algorithm}${c.type === "int32" ? "" : " " + c.type}, ${size(c.size_bytes)}${c.complete === false ? " (not completed)" : ""}`;
+  /// " max"; what most collectives do is not said.
+  const redopOf = (c) => !c.redop || c.redop === "sum" || c.redop === "none" ? "" : " " + c.redop;
+  /// "links of a rank allow", "memory allows".
+  const allows = (bound) => bound + (/^(memory|HBM|SRAM)/.test(bound) ? " allows" : " allow");
+  const nameOf = (c) => [`${c.op} ${c.algorithm}${c.type === "int32" ? "" : " " + c.type}${redopOf(c)}`, c.group, size(c.size_bytes), c.run].filter(Boolean).join(", ") + (c.complete === false ? " (not completed)" : "");
   /// From and to of a bin in us; of the whole case for -1.
   const spanOf = (c, bin) => bin < 0 ? [0, c.time_us] : [bin * c.bin_us, bin * c.bin_us + (bin + 1 === c.bins ? c.last_bin_us : c.bin_us)];
   /// Share of row `row` of `rows`, a decoded array, in bin `bin`; -1: mean over the case by the length of its bins.
@@ -146,6 +150,6 @@ const weft = (() => {
     arbitration: "arbitration (heads wait for their turn)", latency: "latency (steps wait for each other, no part is short)",
   };
 
-  return { data, results, activity, cases, state, changed, onChange, present, nameOf, spanOf, spanText, shareOf, shares, digits, time, size, bytes, percent, group,
+  return { data, results, activity, cases, state, changed, onChange, present, nameOf, redopOf, allows, spanOf, spanText, shareOf, shares, digits, time, size, bytes, percent, group,
     palette, theme, heat, heatText, byId, make, showTip, surface, limitWords };
 })();

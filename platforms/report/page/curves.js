@@ -29,7 +29,7 @@ weft.curves = (() => {
   function sets(rows, value, bound) {
     const colours = palette(), series = new Map();
     for (const row of rows) {
-      const name = row.algorithm + (new Set(rows.map((r) => r.type)).size > 1 ? " " + row.type : "") + (row.group ? ", " + row.group : "");
+      const name = row.algorithm + (new Set(rows.map((r) => r.type)).size > 1 ? " " + row.type : "") + weft.redopOf(row) + (row.group ? ", " + row.group : "");
       if (!series.has(name)) series.set(name, []);
       series.get(name).push(row);
     }
@@ -39,15 +39,20 @@ weft.curves = (() => {
       backgroundColor: colours.series[i % colours.series.length], pointStyle: shapes[i % shapes.length], pointRadius: 4, pointHoverRadius: 6, borderWidth: 2, tension: 0, clip: 8,
     }));
     // Sums in a switch take fewer bytes than those of the ranks, so they have a bound of their own.
-    const kinds = new Map();
+    // So have collectives of groups.
+    const kinds = new Map(), grouped = new Set(rows.map((r) => r.group || "")).size > 1;
+    const dashes = [[[6, 5], "dashed"], [[12, 4], "long dashes"], [[3, 3], "short dashes"]];
+    let drawn = 0;
     for (const r of rows) if (r.bound_us > 0) {
-      const kind = inSwitch(r) ? "least that links to a switch that sums allow" : "least that links and memory allow" + (rows.some(inSwitch) ? " sums of the ranks" : "");
+      const kind = (grouped ? (r.group || "all ranks") + ": " : "") + (inSwitch(r) ? "least that links to a switch that sums allow" : "least that links and memory allow" + (rows.some(inSwitch) ? " sums of the ranks" : ""));
       if (!kinds.has(kind)) kinds.set(kind, new Map());
       kinds.get(kind).set(r.size_bytes, r);
     }
-    for (const [kind, bounds] of kinds)
-      all.push({ label: `${kind} (${bounds.size === 1 ? "long line" : kind.includes("switch") ? "dotted" : "dashed"})`, data: [...bounds.values()].sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: bound(r), row: r, bound: true })),
-        borderColor: colours.text, backgroundColor: colours.text, borderDash: kind.includes("switch") ? [2, 4] : [6, 5], borderWidth: 1.6, pointStyle: "line", pointRadius: bounds.size === 1 ? 14 : 0 });
+    for (const [kind, bounds] of kinds) {
+      const [dash, word] = kind.includes("switch") ? [[2, 4], "dotted"] : dashes[drawn++ % dashes.length];
+      all.push({ label: `${kind} (${bounds.size === 1 ? "long line" : word})`, data: [...bounds.values()].sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: bound(r), row: r, bound: true })),
+        borderColor: colours.text, backgroundColor: colours.text, borderDash: dash, borderWidth: 1.6, pointStyle: "line", pointRadius: bounds.size === 1 ? 14 : 0 });
+    }
     const busiest = rows.filter((r) => r.busy_shares).map((r) => ({ x: r.size_bytes, y: bound({ ...r, bound_us: r.time_us * largest(r) }), row: r, own: true }));
     if (busiest.length)
       all.push({ label: "busiest part of the run alone (short lines)", data: busiest, borderColor: "transparent", backgroundColor: colours.muted, pointStyle: "line", pointRadius: 7, borderWidth: 0, showLine: false, clip: 8,
@@ -95,7 +100,7 @@ weft.curves = (() => {
     bySize("chart-time", rows, (r) => r.time_us, (r) => r.bound_us, "time", time, true);
     bySize("chart-busbw", rows, (r) => r.busbw_GBps, (r) => r.size_bytes / r.bound_us / 1000 * busFactor(r), "bus bandwidth (GB/s)", (v) => weft.digits(v) + " GB/s", false);
     const bound = rows.filter((r) => r.bound_share).sort((a, b) => b.bound_share - a.bound_share)[0];
-    byId("curve-note").textContent = (bound ? `${new Set(rows.map((r) => r.size_bytes)).size === 1 ? "Long line" : inSwitch(bound) ? "Dotted" : "Dashed"}: the least time that ${bound.bound_by} allow any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
+    byId("curve-note").textContent = (bound ? `${new Set(rows.map((r) => r.size_bytes)).size === 1 ? "Long line" : inSwitch(bound) ? "Dotted" : "Dashed"}: the least time that ${weft.allows(bound.bound_by)} any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
       "Short lines: what the busiest core, port, memory or link of a run took alone; a point on its line was limited by it. A click shows the inside of a collective.";
     byId("curve-choice").replaceChildren(...(ops.length > 1 ? ops.map((name) =>
       make("button", { type: "button", "aria-pressed": String(name === op), onclick: () => { op = name; drawSizes(); } }, name)) : []));

@@ -49,10 +49,10 @@ weft.layout = (() => {
       if (l.broken < l.wires) works[l.from] = works[l.to] = true;
     }
     places.forEach((p, i) => {
-      const at = coordinatesOf(p.name);
+      const at = coordinatesOf(p.name).slice(-dimensions.length); // groups of all chips come first
       if (p.ranks === 0 && chips.has(kindOf(p.name)) && at.length === dimensions.length && !works[i]) {
         p.at = at;
-        p.failed = true;
+        p.failed = p.chip = true;
       }
     });
     // A mesh has a hole where chips have failed whose routers do not even exist.

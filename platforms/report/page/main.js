@@ -67,6 +67,6 @@
   const nav = byId("nav");
   for (const section of document.querySelectorAll("main > section"))
     if (!section.hidden && section.querySelector("h2"))
-      nav.append(make("a", { href: "#" + section.id }, section.querySelector("h2").textContent.replace(" by size", "").replace("Inside one collective", "Inside").replace("Time and bandwidth", "Curves").replace(" traffic", "")));
+      nav.append(make("a", { href: "#" + section.id }, section.querySelector("h2").textContent.replace(" by size", "").replace("Inside one collective", "Inside").replace("Time and bandwidth", "Curves").replace("Checkpoints and host traffic", "Hosts").replace(" traffic", "")));
   document.documentElement.dataset.ready = "yes";
 })();

@@ -33,6 +33,7 @@ weft.tables = (() => {
       const own = places.get(keyOf(r)) || [];
       const runs = r.repeats ? r.repeats.count : 1;
       caseOf.set(r, own.length ? own[0] : -1);
+      own.slice(0, runs).forEach((i, k) => { cases[i].group = r.group; if (runs > 1) cases[i].run = `run ${k + 1} of ${runs}`; });
       own.splice(0, Math.min(runs, Math.max(0, own.length - 1)));
     }
   }
@@ -67,14 +68,17 @@ weft.tables = (() => {
 
     // The largest completed collective of each operation and algorithm says what limits the machine.
     const last = new Map();
-    for (const r of results.results) if (r.limited_by && (!last.has(r.op + r.algorithm) || last.get(r.op + r.algorithm).size_bytes < r.size_bytes)) last.set(r.op + r.algorithm, r);
+    for (const r of results.results) {
+      const key = [r.op, r.algorithm, r.group, r.type, r.redop].join();
+      if (r.limited_by && (!last.has(key) || last.get(key).size_bytes < r.size_bytes)) last.set(key, r);
+    }
     const main = [...last.values()].filter((r) => r.op === results.results[0].op).sort((a, b) => b.size_bytes - a.size_bytes || a.time_us - b.time_us)[0];
     const headline = byId("headline");
     headline.replaceChildren();
     if (main) {
       const c = cases[caseOf.get(main)], worst = c && [...c.wires].filter((w) => !w[1]).sort((a, b) => b[3] - a[3])[0];
       const share = main.busy_shares[main.limited_by];
-      headline.append(`${main.op} of ${size(main.size_bytes)} by ${main.algorithm} was limited by `, make("b", {}, weft.limitWords[main.limited_by] || main.limited_by),
+      headline.append(`${main.op} of ${size(main.size_bytes)} by ${main.algorithm}${weft.redopOf(main)}${main.group ? `, ${main.group},` : ""} was limited by `, make("b", {}, weft.limitWords[main.limited_by] || main.limited_by),
         share !== undefined ? `: for ${percent(share)} of its ${time(main.time_us)}` : `: its busiest part was busy for ${percent(Math.max(...["core", "dma", "memory", "link"].map((k) => main.busy_shares[k])))} of its ${time(main.time_us)}`,
         worst && main.limited_by === "link" ? `, most of all ${worst[0]}.` : ".");
       const others = [...last.values()].filter((r) => r !== main);
@@ -82,10 +86,13 @@ weft.tables = (() => {
       for (const r of results.results) if (r.limited_by) words.set(r.limited_by, (words.get(r.limited_by) || 0) + 1);
       if (others.length || words.size > 1)
         headline.append(make("small", {}, `Of ${results.results.length} results: ${[...words].sort((a, b) => b[1] - a[1]).map(([w, n]) => `${n} by ${w}`).join(", ")}.` +
-          (main.bound_share ? ` It reached ${percent(main.bound_share)} of what ${main.bound_by} allow.` : "")));
+          (main.bound_share ? ` It reached ${percent(main.bound_share)} of what ${weft.allows(main.bound_by)}.` : "")));
     } else if (results.training_step && results.training_step.steps.length) {
       const s = results.training_step.steps[0];
-      headline.append(`A training step takes ${time(s.time_us)}: `, make("b", {}, `${percent(s.share)} waits for communication`), `, ${time(s.compute_us)} are compute.`);
+      // What takes most beside compute comes first.
+      const waits = [[s.share, "waits for communication"], [(s.input_us || 0) / s.time_us, "waits for samples"], [(s.update_us || 0) / s.time_us, "updates the weights"]]
+        .filter(([share], i) => i === 0 || share > 0).sort((a, b) => b[0] - a[0]).map(([share, what]) => `${percent(share)} ${what}`);
+      headline.append(`A training step takes ${time(s.time_us)}: `, make("b", {}, waits[0]), waits.slice(1).map((w) => ", " + w).join("") + `, ${time(s.compute_us)} are compute.`);
     }
     const cards = [
       ["results", String(all)], ["wrong elements", checked ? `${group(wrong)} in ${checked} checked` : "not checked"], ["exit reason", failed ? (/interrupted/.test(results.failure.split("\n")[0]) ? "interrupted" : "failed") : "completed"],
@@ -104,14 +111,14 @@ weft.tables = (() => {
   function resultsTable() {
     const rows = results.results;
     const columns = [
-      ["collective", (r) => r.op], ["algorithm", (r) => r.algorithm + (r.group ? ` (${r.group})` : "")], ["type", (r) => r.type], ["size", (r) => size(r.size_bytes), "number"],
-      ["time", (r) => time(r.time_us), "number"], ["algbw (GB/s)", (r) => digits(r.algbw_GBps), "number"], ["busbw (GB/s)", (r) => digits(r.busbw_GBps), "number"],
+      ["collective", (r) => r.op], ["algorithm", (r) => r.algorithm + (r.group ? ` (${r.group})` : "")], ["type", (r) => r.type + weft.redopOf(r)], ["size", (r) => size(r.size_bytes), "number"],
+      ["time", (r) => time(r.time_us), "number"], ...(rows.some((r) => r.repeats) ? [["runs: least to most", (r) => r.repeats ? `${r.repeats.count}: ${time(r.repeats.min_us, 4)} to ${time(r.repeats.max_us, 4)}` : "", "number"]] : []), ["algbw (GB/s)", (r) => digits(r.algbw_GBps), "number"], ["busbw (GB/s)", (r) => digits(r.busbw_GBps), "number"],
       ["of bound", (r) => r.bound_share ? cell(r.bound_share) : "\u2013"],
       ["limited by", (r) => r.limited_by ? make("span", { class: r.limited_by === "latency" ? "pill" : "pill strong" }, r.limited_by) : "\u2013"],
       ["core", (r) => r.busy_shares ? percent(r.busy_shares.core) : "", "number"], ["DMA", (r) => r.busy_shares ? percent(r.busy_shares.dma) : "", "number"],
       [activity.memory, (r) => r.busy_shares ? percent(r.busy_shares.memory) : "", "number"], ["link", (r) => r.busy_shares ? percent(r.busy_shares.link) : "", "number"],
       ["credits", (r) => r.busy_shares ? percent(r.busy_shares.credits) : "", "number"], ["arbitration", (r) => r.busy_shares ? percent(r.busy_shares.arbitration) : "", "number"],
-      ["wrong", (r) => r.wrong === null ? "n/a" : group(r.wrong), (r) => "number " + (r.wrong === null ? "" : r.wrong ? "bad" : "good")]];
+      ["wrong", (r) => r.wrong === null ? "n/a" : group(r.wrong), (r) => "number " + (r.wrong === null ? "" : r.wrong ? "bad" : "good"), "number"]];
     byId("results-table").replaceChildren(table(columns, rows, { row: (r) => caseOf.get(r) >= 0 ? { tabindex: "0", "data-case": String(caseOf.get(r)), onclick: () => choose(r), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); choose(r); } else if (e.key === "ArrowDown" || e.key === "ArrowUp") { const to = e.key === "ArrowDown" ? e.currentTarget.nextSibling : e.currentTarget.previousSibling; if (to) { e.preventDefault(); to.focus(); } } } } : {} }));
   }
   function markChosen() {
@@ -147,39 +154,12 @@ weft.tables = (() => {
       : make("p", { class: "hint", style: "padding: .6rem" }, "No virtual lane had anything in its buffer, or the links of this machine have none."));
   }
 
-  // ---- memory, training step, published, configuration, statistics
+  // ---- memory, published, configuration, statistics
 
   function memory() {
     byId("memory-table").replaceChildren(table([
       ["collective", (c) => weft.nameOf(c)], ["read", (c) => bytes(c.bytes_read), "number"], ["written", (c) => bytes(c.bytes_written), "number"],
       ["rate (GB/s)", (c) => c.time_us > 0 ? digits((c.bytes_read + c.bytes_written) / c.time_us / 1000) : "", "number"], ["busiest", (c) => cell(c.shares.memory)]], cases.slice(0, 400)));
-  }
-  function training() {
-    const t = results.training_step;
-    if (!t || t.steps.length === 0) return;
-    byId("training").hidden = false;
-    const step = t.steps[0], parts = [...step.groups.map((p) => ({ ...p, kind: "group" })), ...step.exchanges.map((p) => ({ ...p, kind: "exchange" }))];
-    const draw = () => {
-      const colours = weft.palette(), rows = parts.slice(0, 40), h = 18;
-      const { g, width, height } = weft.surface(byId("steps"), (rows.length + 1) * h + 38), left = 170, wide = width - left - 14;
-      const x = (us) => left + us / step.time_us * wide;
-      const bar = (row, from, to, colour) => { g.fillStyle = colour; g.fillRect(x(from), row * h + 2, Math.max(1, x(to) - x(from)), h - 5); };
-      const label = (row, text) => { g.fillStyle = colours.muted; g.textAlign = "right"; g.textBaseline = "middle"; g.fillText(text.length > 24 ? text.slice(0, 23) + "\u2026" : text, left - 8, row * h + h / 2); };
-      label(0, "compute");
-      bar(0, 0, step.compute_us, colours.kinds.core);
-      rows.forEach((p, i) => { label(i + 1, p.name); bar(i + 1, p.ready_us, p.start_us, colours.kinds.wait); bar(i + 1, p.start_us, Math.min(step.time_us, p.start_us + p.time_us), p.kind === "group" ? colours.kinds.send : colours.kinds.reduce); });
-      g.textAlign = "center";
-      g.fillStyle = colours.muted;
-      for (let k = 0; k <= 5; k++) g.fillText(time(step.time_us * k / 5), Math.min(width - 24, x(step.time_us * k / 5)), height - 26);
-      g.fillText("time since the start of step 0", left + wide / 2, height - 9);
-      byId("steps-legend").replaceChildren(...[["core", "compute, all of it together"], ["wait", "ready, and waits"], ["send", "gradient group"], ["reduce", "exchange"]].map(([k, text]) => make("span", {}, make("i", { style: `background: ${colours.kinds[k]}` }), text)));
-    };
-    weft.onChange((what) => { if (what === "theme" || what === "size") draw(); });
-    draw(); // "start" is being told now, and not to who comes while it is
-    byId("steps-table").replaceChildren(table([
-      ["part of step 0", (p) => p.name], ["over", (p) => p.ranks_per_group ? `${p.ranks_per_group} ranks each` : "all ranks"], ["size", (p) => size(p.size_bytes), "number"], ["calls", (p) => String(p.calls), "number"],
-      ["ready", (p) => time(p.ready_us), "number"], ["start", (p) => time(p.start_us), "number"], ["time", (p) => time(p.time_us), "number"], ["limited by", (p) => p.limited_by || ""],
-      ["wrong", (p) => p.wrong === null ? "n/a" : group(p.wrong), "number"]], parts));
   }
   function published() {
     const page = weft.data.published;
@@ -205,7 +185,6 @@ weft.tables = (() => {
     summary();
     resultsTable();
     memory();
-    training();
     published();
     filtered("config-filter", "config-table", [["key", (r) => r[0]], ["value", (r) => r[1]], ["from", (r) => r[2] ? "set by " + r[2] : r[3] ? "default: " + r[3] : "default", "wrap"], ["meaning", (r) => r[4], "wrap"]],
       activity.configuration || [], (r) => r.join(" "));
@@ -216,5 +195,5 @@ weft.tables = (() => {
     if (what === "start") start();
     if (what === "start" || what === "case") { shares(); troubles(); markChosen(); }
   });
-  return { choose, caseOf };
+  return { choose, caseOf, table, cell };
 })();

@@ -13,6 +13,19 @@ weft.topology = (() => {
 
   const layoutOf = (i) => layouts[i] || (layouts[i] = weft.layout.ofLevel(levels[i], weft.activity.map.dimensions));
 
+  /// The level with what did not work at the end of the chosen collective; without one at the end of the run.
+  function marked(i) {
+    const l = layoutOf(i), c = present(), rows = c && c.broken && c.broken[i];
+    const now = rows && new Map(rows);
+    l.links.forEach((link, k) => { link.broken = now ? now.get(k) || 0 : levels[i].bundles[k][3]; });
+    if (!l.mayFail) l.mayFail = l.places.map((p, k) => [p, k]).filter(([p]) => p.failed);
+    const wired = new Set(), works = new Set();
+    if (l.mayFail.length)
+      for (const link of l.links) for (const end of [link.from, link.to]) { wired.add(end); if (link.broken < link.wires) works.add(end); }
+    for (const [p, k] of l.mayFail) p.failed = !wired.has(k) || !works.has(k);
+    return l;
+  }
+
   /// `margin`: pixels at the left, for names of rows.
   function fit(width, height, l, margin) {
     const room = width - margin;
@@ -39,7 +52,7 @@ weft.topology = (() => {
   function draw() {
     waiting = false;
     if (levels.length === 0) return;
-    const l = layoutOf(state.level), colours = palette();
+    const l = marked(state.level), colours = palette();
     const aspect = (l.y1 - l.y0) / (l.x1 - l.x0);
     const wide = canvas.parentElement.clientWidth;
     const { g, width, height } = weft.surface(canvas, Math.max(260, Math.min(620, wide * aspect + 20)));
@@ -107,19 +120,20 @@ weft.topology = (() => {
   const many = 300;   // places from which on a box shows what its links do
 
   function drawPlaces(g, l, f, colours) {
-    const load = loads(l), filled = l.places.length > many, unnamed = [];
+    const load = loads(l), filled = l.places.length > many, unnamed = [], boxes = [];
     l.places.forEach((p, i) => {
       const x = f.x(p.x), y = f.y(p.y);
       const half = Math.max(1.6, f.scale * (p.small ? 0.17 : p.ranks > 0 ? 0.27 : 0.3));
       if (x < -half || y < -half || x > canvas.clientWidth + half || y > canvas.clientHeight + half) return;
+      boxes.push({ x, y, half });
       g.beginPath();
-      if (p.ranks === 0 && !p.failed) g.ellipse(x, y, half * 1.25, half * 0.8, 0, 0, 2 * Math.PI);
+      if (p.ranks === 0 && !p.failed && !p.chip) g.ellipse(x, y, half * 1.25, half * 0.8, 0, 0, 2 * Math.PI);
       else if (half > 5) g.roundRect(x - half, y - half, 2 * half, 2 * half, Math.min(5, half / 3));
       else g.rect(x - half, y - half, 2 * half, 2 * half);
       g.fillStyle = p.failed ? colours.panel : filled || l.links.some((k) => k.inside) ? heatText(load[i]) : colours.panel;
       g.fill();
       g.lineWidth = half > 5 ? 1.6 : 0.6;
-      g.strokeStyle = p.failed ? colours.ghost : p.ranks === 0 ? colours.series[3] : colours.muted;
+      g.strokeStyle = p.failed ? colours.ghost : p.ranks === 0 && !p.chip ? colours.series[3] : colours.muted;
       if (p.failed) g.setLineDash([3, 3]);
       if (half > 2.4 || p.failed) g.stroke();
       g.setLineDash([]);
@@ -135,7 +149,7 @@ weft.topology = (() => {
         const named = p.ranks === 0 ? wholeLabelOf(p) : labelOf(p);
         const text = pixelsOf(named) >= readable ? named : labelOf(p);
         const px = pixelsOf(text);
-        if (px < readable) unnamed.push({ p, x: x - half, y });
+        if (px < readable) unnamed.push({ p, x: x - half, y, half });
         else {
           const inside = filled || l.links.some((k) => k.inside);
           const [r, gr, b] = weft.heat(load[i]);
@@ -147,10 +161,10 @@ weft.topology = (() => {
         }
       }
     });
-    nameRows(g, unnamed, colours, l.places.length);
+    nameRows(g, unnamed, boxes, colours, l.places.length);
   }
   /// Beside a row of places that are too small for their names: "3,0 ... 3,7", or "leaf x 36" of switches.
-  function nameRows(g, unnamed, colours, places) {
+  function nameRows(g, unnamed, boxes, colours, places) {
     const rows = new Map();
     for (const u of unnamed) {
       const key = Math.round(u.y);
@@ -169,6 +183,13 @@ weft.topology = (() => {
       for (const { p } of row) kinds.set(weft.layout.kindOf(p.name), (kinds.get(weft.layout.kindOf(p.name)) || 0) + 1);
       const text = row[0].p.ranks === 0 ? [...kinds].map(([kind, n]) => n > 1 ? `${kind} \u00d7 ${n}` : kind).join(", ")
         : row.length === 1 ? labelOf(row[0].p) : `${labelOf(row[0].p)} \u2026 ${labelOf(row[row.length - 1].p)}`;
+      const left = row[0].x - 6 - g.measureText(text).width;
+      if (row.length === 1 && boxes.some((b) => Math.abs(b.y - y) < b.half + 5 && b.x < row[0].x && b.x + b.half > left)) {
+        g.textAlign = "center"; // another place stands there: below
+        g.fillText(text, row[0].x + row[0].half, y + row[0].half + 7);
+        g.textAlign = "right";
+        continue;
+      }
       const short = g.measureText(text).width - (row[0].x - 8);
       if (short > 0) { missing = Math.max(missing, short); continue; } // no room
       g.fillText(text, row[0].x - 6, y);
@@ -195,7 +216,7 @@ weft.topology = (() => {
     const inside = /\(([^)]*)\)(.*)/.exec(p.name);
     if (inside) {
       const own = inside[1].split(",").filter((part) => !/^[a-z]+\d+$/i.test(part) || !sameForAll(part));
-      return (own.length ? own.join(",") : inside[1]) + inside[2];
+      return (own.length ? own.join(",") : weft.layout.kindOf(p.name)) + inside[2];
     }
     const own = p.name.replace(/^.*\./, "");
     return p.ranks > 0 ? own.replace(/^[a-z]+(?=\d+$)/, "").replace(/^.*,/, "") : own;
@@ -262,7 +283,7 @@ weft.topology = (() => {
         `${percent(values[hit.link])} busy` + (k.wires > 1 ? `, mean of ${k.wires} wires` : "") + (k.broken ? `, ${k.broken} do not work` : ""));
     }
     const p = l.places[hit.place], inner = l.links.findIndex((k) => k.from === hit.place && k.to === hit.place);
-    const ranks = p.ranks === 0 ? (p.failed ? "failed" : "no rank: a switch or a spare") : p.ranks === 1 ? `rank ${p.rank}` : `${p.ranks} ranks from ${p.rank}`;
+    const ranks = p.ranks === 0 ? (p.failed ? "failed" : p.chip ? "failed later" : "no rank: a switch or a spare") : p.ranks === 1 ? `rank ${p.rank}` : `${p.ranks} ranks from ${p.rank}`;
     return `${p.name}\n${ranks}\nits links: ${percent(loads(l)[hit.place])} busy` + (inner >= 0 ? `\nbetween its own parts: ${percent(values[inner])}` : "");
   }
 
@@ -325,10 +346,10 @@ weft.topology = (() => {
     ramp.replaceChildren(make("span", {}, "idle"), make("span", { class: "ramp", style: `background: linear-gradient(90deg, ${stops.join(",")})` }), make("span", {}, "100 % busy"));
     const map = weft.activity.map, level = levels[state.level];
     if (!level) return;
-    const l = layoutOf(state.level);
+    const l = marked(state.level);
     const failed = l.places.filter((p) => p.failed).length, dead = l.links.reduce((n, k) => n + k.broken, 0);
-    if (failed || dead) ramp.append(make("span", {}, make("i", { style: `background: ${palette().ghost}` }), [failed ? `${failed} chips failed` : "", dead ? `${dead} directed links do not work` : ""].filter(Boolean).join(", ")));
-    if (l.places.some((p) => p.ranks === 0 && !p.failed)) ramp.append(make("span", {}, "ellipses: switches and spares"));
+    if (failed || dead) ramp.append(make("span", {}, make("i", { style: `background: ${palette().ghost}` }), [failed ? `${failed} ${failed > 1 ? "chips" : "chip"} failed` : "", dead ? `${dead} directed ${dead > 1 ? "links do" : "link does"} not work` : ""].filter(Boolean).join(", ") + (present() ? " at the end of this collective" : "")));
+    if (l.places.some((p) => p.ranks === 0 && !p.failed && !p.chip)) ramp.append(make("span", {}, "ellipses: switches and spares"));
     byId("topology-note").textContent = `${weft.group(map.nodes)} devices, ${weft.group(map.wires)} directed links` +
       (levels.length > 1 || level.what !== "devices" ? `; shown as ${weft.group(level.places.length)} ${nameOfLevel(level.what)}: a line is the mean of all links between two of them, a box that of the links that leave or stay in it. ` : ". ") +
       (levels.length === 1 && level.places.length > many ? "A box has the mean of the links on which it sends. " : "") +
@@ -336,7 +357,8 @@ weft.topology = (() => {
   }
 
   weft.onChange((what) => {
-    if (what === "level" || what === "theme" || what === "start") { buttons(); words(); }
+    if (what === "level" || what === "theme" || what === "start") buttons();
+    if (what === "level" || what === "theme" || what === "start" || what === "case") words();
     request();
   });
   /// Name of a place where there is little room; the same for all that are drawn alike.
