@@ -560,6 +560,10 @@ int run(const run_options& options)
     }
 
     print_to_stderr("{}", replaced.text_of_those_that_stay());
+    if (has_trace && traced->shows_nothing())
+        print_to_stderr("warning: --trace {} has {}. Name other ranks, links or times.\n", options.trace, traced->summary());
+    if (has_pcap && captured->shows_nothing())
+        print_to_stderr("warning: --pcap {} has {}. Name other links or times.\n", options.pcap, captured->summary());
     for (const job_restart& restart : outcome.restarts)
         print_to_stderr("restart: {}\n", restart.text);
     for (const std::string& warning : outcome.warnings)

@@ -265,7 +265,7 @@ std::string run_capture::summary() const
                       : fmt::format("; {} file{} of an earlier run removed: nothing crossed {}", removed_,
                                     removed_ == 1 ? "" : "s", removed_ == 1 ? "that cable" : "those cables");
     if (packets_ + left_out_ == 0)
-        return (filtered_ != 0 ? fmt::format("no packets: the filter shows none of {}", filtered_)
+        return (shows_nothing() ? fmt::format("no packets: the filter shows none of {}", filtered_)
                                : std::string("no packets: nothing crossed a cable")) +
                removed;
     std::string text = fmt::format("{} file{}, {} packet{}", files_, files_ == 1 ? "" : "s", packets_,

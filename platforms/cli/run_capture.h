@@ -48,6 +48,8 @@ public:
     void give_up();
     /// "8 files, 1204 packets", and what is not among them.
     std::string summary() const;
+    /// The filter has left nothing of what there was.
+    bool shows_nothing() const { return packets_ + left_out_ == 0 && filtered_ != 0; }
 
     std::uint32_t add_wire(const component& owner, std::uint32_t wire, wire_protocol protocol) override;
     void on_packet(std::uint32_t wire, const packet& p, std::uint64_t now_ps, std::uint64_t time_ps, wire_fate fate,

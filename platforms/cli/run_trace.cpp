@@ -69,7 +69,7 @@ void run_trace::mark(const trace_slice& s)
 
 std::string run_trace::summary() const
 {
-    if (out_.written() + out_.dropped() == 0 && filtered_ != 0)
+    if (shows_nothing())
         return fmt::format("no records: the filter shows none of {}", filtered_);
     if (out_.written() + out_.dropped() == 0)
         return "no records: nothing moved over any link, cable or DMA engine";

@@ -30,6 +30,8 @@ public:
     void check_filter() const;
     /// "12 records", and what is not among them.
     std::string summary() const;
+    /// The filter has left nothing of what there was.
+    bool shows_nothing() const { return out_.written() + out_.dropped() == 0 && filtered_ != 0; }
 
 private:
     static constexpr std::uint32_t k_hidden = 0xffff'ffff; ///< a track that is not shown

@@ -289,6 +289,18 @@ TEST_CASE("captures have a bound of size and filters")
     CHECK_FALSE(folder.exists("none"));
 }
 
+TEST_CASE("a filter that leaves nothing of a trace or a capture is told with --quiet")
+{
+    const program_folder folder;
+    folder.write("file.yaml", "platform: tpu_v3\nmesh: {rows: 2, cols: 2}\nworkload: [{op: broadcast, sizes: [4 B]}]\n");
+    CHECK(folder.weft("run file.yaml --quiet --trace t.json --trace-window '1 s..2 s' --pcap cap --pcap-window '1 s..2 s'") == 0);
+    const std::string told = folder.read("stderr");
+    CHECK_THAT(told, Contains("warning: --trace t.json has no records: the filter shows none of "));
+    CHECK_THAT(told, Contains("warning: --pcap cap has no packets: the filter shows none of "));
+    CHECK(folder.weft("run file.yaml --quiet --trace t.json --trace-window '..2 s' --pcap cap") == 0);
+    CHECK_THAT(folder.read("stderr"), !Contains("warning: --"));
+}
+
 TEST_CASE("a replayed capture gives the answers that it has by the model and by the Verilog")
 {
     const program_folder folder;
