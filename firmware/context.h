@@ -72,6 +72,17 @@ constexpr std::uint32_t axis_data_semaphore(std::uint32_t number)
 {
     return number < 16 ? k_sem_data + number : number < 19 ? k_sem_tree_data + number - 16 : k_sem_all_to_all;
 }
+/// Data of multi_ring, by channel and dimension. Behind the same ones come some that no full mesh uses otherwise.
+inline constexpr std::uint32_t k_multi_ring_semaphores = 28;
+constexpr std::uint32_t multi_ring_semaphore(std::uint32_t number)
+{
+    return number < k_axis_data_semaphores    ? axis_data_semaphore(number)
+           : number == k_axis_data_semaphores ? k_sem_adopted + 2
+                                              : k_sem_tile_ready + number - k_axis_data_semaphores - 1;
+}
+static_assert(multi_ring_semaphore(k_axis_data_semaphores) < k_sem_barrier &&
+                  multi_ring_semaphore(k_multi_ring_semaphores - 1) < k_semaphores,
+              "semaphore ranges overlap");
 /// Of trees whose messages wait in the DMA engine: groups of them that have left, by queue. The rank tells itself.
 constexpr std::uint32_t group_semaphore(std::uint32_t queue) { return k_sem_data + 8 + queue; }
 /// Of two shots: contributions to the own shard, from everybody. The sums count like blocks of all_to_all.

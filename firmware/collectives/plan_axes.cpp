@@ -28,7 +28,6 @@ private:
     void add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore);
     void add_gather_to_root(channel_plan& c, std::uint32_t semaphore);
     std::uint16_t queue_of_line(std::uint32_t axis) const;
-    void announce_lines();
 
     lane_choice lanes_;
 };
@@ -142,6 +141,7 @@ void axes_planner::add_axis(channel_plan& c, std::uint32_t level, bool accumulat
     p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(semaphore));
     p.ready_semaphore =
         static_cast<std::uint8_t>(a.direct ? line_ready_semaphore(a.axis) : ready_semaphore(ring_number(ring)));
+    p.meets_line = a.direct;
     if (a.direct) {
         p.stride = rank_stride(table_, table_.dim_count - 1 - a.axis);
         p.shortest_paths = p.stride < table_.near_ranks;
@@ -196,24 +196,6 @@ std::uint16_t axes_planner::queue_of_line(std::uint32_t axis) const
     for (std::uint32_t inner = 0; inner < axis; ++inner)
         queue += lanes_.direct.has(inner) ? table_.dims[table_.dim_count - 1 - inner] - 1 : 0;
     return static_cast<std::uint16_t>(queue);
-}
-
-// A line of direct exchanges is told that this rank has entered the collective, once; the rank itself with it, by one
-// descriptor.
-void axes_planner::announce_lines()
-{
-    std::uint32_t told = 0; // axes
-    for (std::uint32_t i = 0; i < out_.channel_count; ++i)
-        for (std::uint32_t k = 0; k < out_.channels[i].pass_count; ++k) {
-            const pass& p = out_.channels[i].passes[k];
-            if (p.source != run_source::axis_direct || (told >> p.ring.axis & 1) != 0)
-                continue;
-            told |= 1u << p.ring.axis;
-            charge(costs::k_plan_phase);
-            expect(p.ready_semaphore, p.view.size);
-            new (&out_.lines[out_.line_count++])
-                told_line{p.ready_semaphore, p.first_queue, p.view.size, p.view.position, p.stride};
-        }
 }
 
 } // namespace

@@ -20,7 +20,8 @@ std::uint32_t smaller(std::uint32_t a, std::uint32_t b) { return a < b ? a : b; 
 // Below this, whole lines in turn are faster than trees that share the data. Calibrated: a broadcast on a board is as
 // fast either way at 270 KiB, on a rack at 180, a reduce at 205 and 170.
 constexpr std::uint64_t k_shortest_line_tree_bytes = 192 << 10;
-constexpr std::uint32_t k_most_tree_lines = (k_max_channels - 1) / 2; // of a reduce: two channels for each, and one
+constexpr std::uint32_t k_most_tree_lines = 4;
+static_assert(2 * k_most_tree_lines + 1 <= k_max_channels, "of a reduce: two channels for each, and one");
 
 // Of each piece a core makes a message for every link. Shorter pieces than so many bytes for each of them would leave
 // links idle. Calibrated on a rack: a broadcast of 16 MiB takes 66 us in pieces of 256 KiB, 56 us in those of 400 KiB,

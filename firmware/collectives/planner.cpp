@@ -33,6 +33,7 @@ abi::status plan(ring_map& rings, block_tree& tree, const abi::command& command,
     }
     switch (command.algo) {
     case abi::algorithm::multi_axis: plan_axes(rings, command, out); return {};
+    case abi::algorithm::multi_ring: plan_multi_ring(rings, command, out); return {};
     case abi::algorithm::hierarchical: plan_hierarchical(rings, command, out); return {};
     case abi::algorithm::two_d: plan_two_d(rings, command, out); return {};
     case abi::algorithm::row_pair:

@@ -31,4 +31,6 @@ void plan_fan_in(ring_map& rings, const abi::command& command, schedule& out);  
 // plan_axes.cpp: multi_axis
 void plan_axes(ring_map& rings, const abi::command& command, schedule& out);
 
+void plan_multi_ring(ring_map& rings, const abi::command& command, schedule& out);
+
 } // namespace weft::firmware

@@ -58,6 +58,7 @@ struct pass {
     bool sends_empty = false;        ///< every run is one message, even an empty one
     bool needs_ready = false;        ///< the first message waits for the successor
     bool tells_when_entered = false; ///< the predecessor is told `ready` when the pass begins, not in a notice
+    bool meets_line = false;         ///< its ready_semaphore counts all ranks of the line, who are told at once
     bool shortest_paths = false;     ///< messages keep to them, where the fabric has others
     bool after_all_lanes = false;    ///< it begins when every channel has ended its passes before the same number
     std::uint8_t wakes = k_no_lane;  ///< lane whose sleeping channels begin with it
@@ -76,7 +77,7 @@ struct pass {
     bool has_queue = false;             ///< of a list: first_queue is that of its messages
     ring_id ring = {ring_kind::hamiltonian};
     ring_view view;           ///< of the ring, or of a list's neighbours
-    std::uint32_t stride = 0; ///< of fan_out and axis_direct: between the ranks of its line
+    std::uint32_t stride = 0; ///< of fan_out and where it meets a line: between the ranks of that line
     /// Messages. Rings count theirs when they begin.
     std::uint32_t total_sends = 0;
     std::uint32_t total_receives = 0;
@@ -145,8 +146,8 @@ struct expectation {
     std::uint32_t messages = 0;
 };
 
-/// 2 lanes, of which each gives back to every donor.
-inline constexpr std::uint32_t k_max_channels = 2 + 2 * k_max_donors;
+inline constexpr std::uint32_t k_max_channels = 12; ///< of multi_ring: six rings in each of two lanes
+static_assert(k_max_channels >= 2 + 2 * k_max_donors, "2 lanes, of which each gives back to every donor");
 inline constexpr std::uint32_t k_max_notices = k_ring_numbers + k_max_donors;
 inline constexpr std::uint32_t k_max_expectations = k_max_notices + 2 * k_max_donors;
 inline constexpr std::uint32_t k_max_sends = 2 * (1 + k_max_adopted);
@@ -169,7 +170,7 @@ struct schedule {
         channel_plan channels[k_max_channels];
     };
     union {
-        lane_plan lanes[k_max_lanes];
+        lane_plan lanes[k_max_channels];
     };
     union {
         axis_lane axis_lanes[k_max_lanes]; ///< of multi_axis

@@ -102,7 +102,7 @@ void schedule_writer::announce_rings()
         for (std::uint32_t k = 0; k < c.pass_count; ++k) {
             const pass& p = c.passes[k];
             takes_over = takes_over || p.tells_when_entered;
-            const bool meets_neighbours = is_ring(p.source) || p.source == run_source::tile;
+            const bool meets_neighbours = (is_ring(p.source) && !p.meets_line) || p.source == run_source::tile;
             if (!meets_neighbours || p.view.size < 2 || (told >> p.ready_semaphore & 1) != 0)
                 continue;
             told |= 1ull << p.ready_semaphore;
@@ -111,6 +111,22 @@ void schedule_writer::announce_rings()
                 notify(i, p.view.predecessor, p.ready_semaphore);
         }
     }
+}
+
+void schedule_writer::announce_lines()
+{
+    std::uint32_t told = 0; // axes
+    for (std::uint32_t i = 0; i < out_.channel_count; ++i)
+        for (std::uint32_t k = 0; k < out_.channels[i].pass_count; ++k) {
+            const pass& p = out_.channels[i].passes[k];
+            if (!p.meets_line || (told >> p.ring.axis & 1) != 0)
+                continue;
+            told |= 1u << p.ring.axis;
+            charge(costs::k_plan_phase);
+            expect(p.ready_semaphore, p.view.size);
+            new (&out_.lines[out_.line_count++]) told_line{p.ready_semaphore, p.first_queue, p.view.size,
+                                                           table_.coord[table_.dim_count - 1 - p.ring.axis], p.stride};
+        }
 }
 
 } // namespace weft::firmware

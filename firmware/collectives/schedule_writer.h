@@ -27,6 +27,8 @@ public:
     const ring_view& view(ring_id ring);
     /// Everyone who will send to this rank along a ring is told that it has entered the collective. After all passes.
     void announce_rings();
+    /// The same of lines: all of one are told by one descriptor, the rank itself with them.
+    void announce_lines();
     void charge(std::uint32_t instructions) { out_.cost += instructions; }
 
 protected:

@@ -136,8 +136,8 @@ struct question {
 };
 
 constexpr const char* k_needs_mesh = "this algorithm needs a 2-D mesh";
-constexpr std::uint32_t k_most_tree_dimensions = (k_max_channels - 1) / 2; // a parent, and two children in each
-static_assert(k_most_tree_dimensions == 4, "needs_mesh_tree() says so");
+constexpr std::uint32_t k_most_tree_dimensions = 4;
+static_assert(1 + 2 * k_most_tree_dimensions <= k_max_channels, "a parent, and two children in each");
 
 const char* needs_ring_1d(const question& q)
 {
@@ -267,6 +267,11 @@ const char* needs_two_phase(const question& q)
         return "two_phase needs a mesh without failed chips";
     return q.table.ranks <= 1u << k_barrier_rounds ? nullptr
                                                    : "two_phase is limited to 16384 ranks: its barrier has 14 semaphores";
+}
+
+const char* needs_multi_ring(const question& q)
+{
+    return full_mesh(q.table) ? nullptr : "multi_ring needs a full mesh in every dimension, and no failed chips";
 }
 
 const char* needs_two_phase_one_path(const question& q) { return needs_two_phase(q); }

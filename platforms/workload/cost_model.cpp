@@ -117,7 +117,7 @@ private:
             return before + by_trees_ahead(own.steps, static_cast<double>(own.ahead_bytes));
         if (rank.ahead_bytes != 0)
             return before + by_one_tree(own.steps);
-        double longest = 0;
+        double longest = c_.algo == abi::algorithm::multi_ring ? busiest_own_link(rank, streams) : 0;
         // Of all exchanges along a dimension: lanes that go along one at once share its links.
         std::vector<double> wire_us(t_.dim_count, 0);
         for (const planned_channel& channel : rank.channels) {
@@ -229,7 +229,10 @@ private:
     /// It tells those that send to it that it is ready.
     double notices(const planned_rank& rank) const
     {
-        return rank.told.empty() ? 0 : latency(0) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
+        double hops_us = 0;
+        for (const std::uint32_t to : rank.told)
+            hops_us = std::max(hops_us, hops_to(to));
+        return rank.told.empty() ? 0 : latency(hops_us) + static_cast<double>(rank.told.size()) * instructions(costs::k_notify);
     }
     /// Sums of a full mesh, one dimension after the other: each rank of a line sends all it has to one of them.
     double fan_in() const
@@ -291,7 +294,8 @@ private:
     /// Rings and trees that turn from one dimension into another: what one rank sends says nothing of the others.
     bool one_ring_of_all() const
     {
-        return c_.algo != abi::algorithm::multi_axis && c_.algo != abi::algorithm::two_d && c_.algo != abi::algorithm::hierarchical;
+        return c_.algo != abi::algorithm::multi_axis && c_.algo != abi::algorithm::two_d &&
+               c_.algo != abi::algorithm::hierarchical && c_.algo != abi::algorithm::multi_ring;
     }
     /// What the links of its dimension carry in a pass. A ring that is folded onto a line uses each of its links both
     /// ways.
@@ -303,6 +307,22 @@ private:
                 wire_us[d] += bytes_of(run) / bytes_per_us(t_.rate_mbps[d]) *
                               (!p.direct && t_.kind[d] == dimension_kind::line ? 2 : 1);
         }
+    }
+    /// Of rings that own their links: several levels may load the same one.
+    template <class Streams>
+    double busiest_own_link(const planned_rank& rank, const Streams& streams) const
+    {
+        std::map<std::uint32_t, double> by_neighbour;
+        double busiest = 0;
+        for (const planned_channel& channel : rank.channels)
+            for (const planned_pass& p : channel.passes)
+                for (const planned_run& run : p.runs) {
+                    const std::uint32_t d = dimension_of(run.to);
+                    const auto rings = streams.find({0, d}); // those that begin with it
+                    if (rings != streams.end() && owns_link(d, rings->second))
+                        busiest = std::max(busiest, by_neighbour[run.to] += bytes_of(run) / stream_rate(d, rings->second));
+                }
+        return busiest;
     }
     /// Everybody to everybody of a line.
     double exchange(const planned_pass& p, double lanes) const

@@ -3,6 +3,7 @@
 #include "platforms/workload/cost_parts.h"
 
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/line_cycles.h"
 #include "platforms/workload/bounds.h"
 
 namespace weft {
@@ -98,6 +99,8 @@ double cost_parts::stream_rate(std::uint32_t d, double streams) const
         return std::numeric_limits<double>::infinity();
     switch (t_.kind[d]) {
     case dimension_kind::full:
+        if (owns_link(d, streams))
+            return all / (t_.dims[d] - 1.0);
         all += k_outside_share / t_.dims[d] * outside() *
                (t_.dims[d] < 3 ? std::min(1.0, k_pairs_share * t_.dims[d] / t_.ranks) : 1);
         return t_.dims[d] < 3 ? all / streams : all / streams / (2 - 1.0 / (t_.dims[d] - 1));
@@ -107,6 +110,12 @@ double cost_parts::stream_rate(std::uint32_t d, double streams) const
         return c_.algo == abi::algorithm::mesh_tree ? all / std::max(2.0, streams) : share_of_two_d(d) * all / (2 * streams);
     default: return share_of_two_d(d) * all / std::max(2.0, streams);
     }
+}
+
+bool cost_parts::owns_link(std::uint32_t d, double streams) const
+{
+    return c_.algo == abi::algorithm::multi_ring &&
+           firmware::rings_own_links(t_.dims[d], static_cast<std::uint32_t>(streams));
 }
 
 double cost_parts::share_of_two_d(std::uint32_t d) const

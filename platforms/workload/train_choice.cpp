@@ -126,7 +126,7 @@ bool meets_everywhere(const train_ground& ground, const collective_case& c)
     return !c.groups.empty() || c.op == abi::collective_op::reduce || shares_ports(ground, c) || takes_detours(ground, c) ||
            meets_spread_parts(ground, c) || c.algo == abi::algorithm::direct ||
            c.algo == abi::algorithm::parameter_server ||
-           c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::two_phase ||
+           c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::multi_ring || c.algo == abi::algorithm::two_phase ||
            c.algo == abi::algorithm::two_phase_one_path || (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
 }
 

@@ -519,7 +519,7 @@ TEST_CASE("rv64 firmware whose stack overflows ends the run with 1 and a sentenc
     CHECK(
         r.err.find(
             "the firmware stopped.\nrank 0, chip(0,0): stack overflow: the firmware writes 0xffff8 with sp 0xfffc0, below "
-            "program memory, which begins at 0x100000, at pc 0x108") != std::string::npos);
+            "program memory, which begins at 0x100000, at pc 0x10a") != std::string::npos);
     CHECK(r.err.find("... and 12 more ranks stopped") != std::string::npos);
 }
 

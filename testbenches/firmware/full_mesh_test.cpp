@@ -7,8 +7,11 @@
 
 #include "firmware/collectives/planner.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/line_cycles.h"
 #include "firmware/collectives/supports.h"
 #include "testbenches/firmware/loopback_world.h"
+
+#include <set>
 
 using namespace weft;
 using namespace weft::firmware;
@@ -82,6 +85,7 @@ constexpr variant k_variants[] = {
     {collective_op::all_to_all, algorithm::direct},     {collective_op::all_reduce, algorithm::multi_axis},
     {collective_op::all_gather, algorithm::multi_axis}, {collective_op::reduce_scatter, algorithm::multi_axis},
     {collective_op::reduce, algorithm::mesh_tree},      {collective_op::reduce, algorithm::multi_axis},
+    {collective_op::all_reduce, algorithm::multi_ring},
 };
 
 abi::command make(variant v, std::uint64_t count, std::uint64_t chunk_bytes, std::uint32_t root = 0)
@@ -133,6 +137,27 @@ TEST_CASE("full mesh: the ring over all ranks closes and every step changes one 
             }
             REQUIRE(good);
         }
+    }
+}
+
+TEST_CASE("full mesh: rings of a line pass every rank once and share no link")
+{
+    for (std::uint32_t n = 2; n <= 65; ++n) {
+        INFO(n << " ranks");
+        std::set<std::pair<std::uint32_t, std::uint32_t>> links;
+        bool good = true;
+        for (std::uint32_t ring = 0; ring < line_rings(n); ++ring) {
+            const line_cycle cycle(n, ring);
+            std::set<std::uint32_t> seen;
+            for (std::uint32_t position = 0; position < n; ++position) {
+                const std::uint32_t at = cycle.coordinate(position);
+                good = good && at < n && cycle.position(at) == position && seen.insert(at).second;
+                good = good && links.insert({at, cycle.coordinate((position + 1) % n)}).second;
+            }
+        }
+        CHECK(good);
+        // All links of an odd line; of an even one each rank has one left.
+        CHECK(links.size() == n * (n - 1 - (n % 2 == 0 && n > 2 ? 1 : 0)));
     }
 }
 
@@ -418,7 +443,7 @@ TEST_CASE("full mesh: volumes and steps")
         const auto lines = static_cast<std::uint32_t>(dims.size()); // ranks meet line by line
         for (const auto& [algo, steps] :
              {std::pair{algorithm::ring_1d, 2 * (n - 1)}, std::pair{algorithm::hierarchical, 2 * around},
-              std::pair{algorithm::direct, 2 * (n - 1) + lines}}) {
+              std::pair{algorithm::multi_ring, 2 * around}, std::pair{algorithm::direct, 2 * (n - 1) + lines}}) {
             world w(full(dims, n));
             w.add(make({collective_op::all_reduce, algo}, count, 64));
             w.run();
@@ -521,6 +546,9 @@ TEST_CASE("full mesh: what runs and what is refused")
     CHECK(refusal(collective_op::all_gather, algorithm::direct, {16384}).empty());
     CHECK(refusal(collective_op::all_gather, algorithm::direct, {3, 8192}) ==
           "direct is limited to 16384 ranks: its barrier has 14 semaphores");
+    CHECK(refusal(collective_op::all_reduce, algorithm::multi_ring, {8, 3, 4}).empty());
+    CHECK(refusal(collective_op::all_reduce, algorithm::multi_ring, {8, 8}, abi::dimension_kind::ring) ==
+          "multi_ring needs a full mesh in every dimension, and no failed chips");
     CHECK(refusal(collective_op::all_gather, algorithm::hierarchical, {8, 8}) ==
           "all_gather runs by ring_1d, direct or multi_axis");
     CHECK(refusal(collective_op::broadcast, algorithm::hierarchical, {8, 8}) == "broadcast runs by mesh_tree only");

@@ -38,10 +38,10 @@ struct machine_of_test {
 
 const std::vector<machine_of_test> k_machines = {
     {"ub_mesh/board.yaml", "",
-     {{"all_reduce", {"ring_1d", "two_d", "direct", "halving_doubling", "parameter_server", "hierarchical", "multi_axis"}},
+     {{"all_reduce", {"ring_1d", "two_d", "direct", "halving_doubling", "parameter_server", "hierarchical", "multi_axis", "multi_ring"}},
       {"reduce_scatter", {"ring_1d", "direct", "multi_axis"}}, {"all_gather", {"ring_1d", "direct", "multi_axis"}}}},
     {"ub_mesh/rack.yaml", "",
-     {{"all_reduce", {"ring_1d", "two_d", "row_pair", "direct", "hierarchical", "multi_axis"}},
+     {{"all_reduce", {"ring_1d", "two_d", "row_pair", "direct", "hierarchical", "multi_axis", "multi_ring"}},
       {"reduce_scatter", {"ring_1d", "direct", "multi_axis"}}, {"all_gather", {"ring_1d", "direct", "multi_axis"}}}},
     {"tpu_v3/mesh_8x8.yaml", "",
      {{"all_reduce", {"ring_1d", "two_d", "row_pair", "multi_axis"}}, {"reduce_scatter", {"ring_1d", "multi_axis"}},

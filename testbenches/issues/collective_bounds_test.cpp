@@ -75,6 +75,18 @@ TEST_CASE("multi_axis on a rack: shares of the 14 links of an NPU")
 }
 
 // With a half of the data for each dimension, the links of the shorter one were the last, and those of the other idle.
+TEST_CASE("multi_ring: shares of the links of an NPU that rings own")
+{
+    const std::string by_rings = "[{op: all_reduce, algorithms: [multi_ring], sizes: [64 MiB]}]";
+    const double link = ub_link_bytes_per_us(4);
+    check_shares(times("ub_mesh/board.yaml", by_rings, "--set mesh.npus=7"), 7, 6 * link, {0.94});
+    check_shares(times("ub_mesh/board.yaml", by_rings), 8, 6 * link, {0.94}); // one of seven is left over
+    // One core makes 28 messages for each of twelve rings.
+    check_shares(times("ub_mesh/rack.yaml", by_rings), 64, 12 * link, {0.56});
+    // Two lanes, of four rings along five ranks and two along three.
+    check_shares(times("ub_mesh/board.yaml", by_rings, "--set mesh.boards=3 --set mesh.npus=5"), 15, 6 * link, {0.78});
+}
+
 TEST_CASE("multi_axis on racks of unlike dimensions: shares of all links of an NPU")
 {
     const auto check = [](std::uint32_t boards, std::uint32_t npus, const std::vector<double>& at_least) {

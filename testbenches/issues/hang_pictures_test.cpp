@@ -129,7 +129,7 @@ TEST_CASE("errors of rv64 firmware have pc and function and line")
     CHECK(run("test_endings.elf") == 1);
     INFO(weft.err());
     CHECK(has(weft.err(), "stack overflow: the firmware writes 0xffff8 with sp 0xfffc0, below program memory, which begins "
-                          "at 0x100000, at pc 0x108"));
+                          "at 0x100000, at pc 0x10a"));
     CHECK(has(weft.err(), "endings.S:"));
     CHECK(run("test_hal_probe.elf") == 1);
     const std::string log = text_of(weft / "out/firmware.log");

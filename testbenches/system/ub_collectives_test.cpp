@@ -192,7 +192,7 @@ TEST_CASE("small buffers and queues still give exact answers", "[ub]")
 TEST_CASE("real RISC-V cores give the same answers on a board", "[ub][rv64]")
 {
     ub_mesh_config config = ub_board(4);
-    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct}, {4, 65536}),
+    config.run.workload = {spec(collective_op::all_reduce, {algorithm::ring_1d, algorithm::direct, algorithm::multi_ring}, {4, 65536}),
                            spec(collective_op::all_to_all, {algorithm::direct}, {65536})};
     const verdict native = run_exact(config);
     config.npu.core.model = core_model::rv64;

@@ -12,6 +12,7 @@
 
 #include <map>
 #include <numeric>
+#include <set>
 
 using namespace weft;
 using abi::algorithm;
@@ -226,6 +227,44 @@ TEST_CASE("a schedule by table: hierarchical and mesh_tree", "[schedule]")
     step   0  to rank 5    elements 0 to 5: 24 B
   channel 1  receives only
 )");
+}
+
+TEST_CASE("a schedule by table: multi_ring", "[schedule]")
+{
+    const shape full{"3 full", {3}, dimension_kind::full, {}};
+    CHECK(text(full, case_of(collective_op::all_reduce, algorithm::multi_ring, 12, 1024), 1) ==
+          R"(rank 1 at (1): 4 steps; first tells ranks 0, 2 that it is ready
+  channel 0  reduce-scatter, ring of 3
+    step   0  to rank 2    elements 2 to 3: 8 B
+    step   1  to rank 2    elements 0 to 1: 8 B
+  channel 0  all-gather, ring of 3
+    step   0  to rank 2    elements 4 to 5: 8 B
+    step   1  to rank 2    elements 2 to 3: 8 B
+  channel 1  reduce-scatter, ring of 3
+    step   0  to rank 0    elements 6 to 7: 8 B
+    step   1  to rank 0    elements 10 to 11: 8 B
+  channel 1  all-gather, ring of 3
+    step   0  to rank 0    elements 8 to 9: 8 B
+    step   1  to rank 0    elements 6 to 7: 8 B
+)");
+    // On 8x8 ranks with fast cores six rings of each dimension begin, and no two of them send by one link.
+    const shape rack{"8x8 full", {8, 8}, dimension_kind::full, {}};
+    for (const std::uint32_t rank : {0u, 27u, 63u}) {
+        const planned_rank plan = plan_of(rack.tables()[rank], case_of(collective_op::all_reduce, algorithm::multi_ring, 1 << 20, 1 << 20));
+        CHECK(plan.channels.size() == 12);
+        std::set<std::uint32_t> neighbours;
+        for (const planned_channel& c : plan.channels) {
+            CHECK(c.passes.size() == 4);
+            CHECK(neighbours.insert(c.passes.front().runs.front().to).second);
+        }
+    }
+    // Where a core cannot keep up, few rings are left: of links of 50 Gb/s it can, of 8 KiB by one of 400 Gb/s it cannot.
+    const auto rings = [](std::uint32_t rate_mbps, std::uint64_t elements) {
+        const shape board{"8 full", {8}, dimension_kind::full, {}, rate_mbps};
+        return plan_of(board.tables()[3], case_of(collective_op::all_reduce, algorithm::multi_ring, elements, 1 << 20)).channels.size();
+    };
+    CHECK(rings(350'000, 1 << 20) == 6);
+    CHECK(rings(2'800'000, 16 << 10) == 1);
 }
 
 TEST_CASE("a schedule by table: mesh_tree in two colours", "[schedule]")
