@@ -19,6 +19,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <iostream>
 #include <poll.h>
 #include <systemc>
@@ -62,19 +63,48 @@ constexpr const char* k_footer =
 /// The first word of the command line, when it should have been a command.
 std::string first_word(int argc, char* argv[]) { return argc > 1 && argv[1][0] != '-' ? argv[1] : ""; }
 
+/// What is said of an argument that the command does not have.
+std::string explain_unknown(const CLI::App& command, const std::string& argument)
+{
+    if (argument.empty() || argument.front() != '-')
+        return fmt::format("{} is one argument too many", weft::in_quotes(argument));
+    const std::string name = argument.substr(0, argument.find('='));
+    if (name == "-w" || name == "--warmup_iters")
+        return fmt::format("'{}' of nccl-tests is not needed: each case begins on a machine that has settled, and nothing gets faster by use; leave it out", name);
+    std::vector<std::string> options;
+    for (const CLI::Option* option : command.get_options()) {
+        for (const std::string& each : option->get_lnames())
+            options.push_back("--" + each);
+        for (const std::string& each : option->get_snames())
+            options.push_back("-" + each);
+    }
+    const std::string meant = weft::closest(name, options);
+    return fmt::format("{} is no option of it{}", weft::in_quotes(name), meant.empty() ? "" : "; did you mean '" + meant + "'?");
+}
+
 /// What a wrong command line is told, instead of the library's words.
 std::string explain(const CLI::App* app, const CLI::Error& e)
 {
     std::string name = "weft";
-    for (const CLI::App* command = app; !command->get_subcommands().empty();) {
+    const CLI::App* command = app;
+    while (!command->get_subcommands().empty()) {
         command = command->get_subcommands().front();
         name += " " + command->get_name();
     }
     std::string what = e.what();
+    const std::vector<std::string> rest = app->remaining(true);
+    std::vector<std::string> below;
+    for (const CLI::App* each : command->get_subcommands({}))
+        below.push_back(each->get_name());
     if (what == "SWEEP is required")
         what = "a sweep file is missing, for example " + name + " configs/sweeps/board_lane_rate.yaml";
-    if (what == "FILE is required")
+    else if (what == "FILE is required")
         what = "a platform file is missing, for example " + name + " configs/tpu_v3/mesh_4x4.yaml";
+    else if (command != app && !below.empty() && dynamic_cast<const CLI::RequiredError*>(&e) != nullptr)
+        what = rest.empty() ? fmt::format("a command is missing, one of: {}", fmt::join(below, ", "))
+                            : fmt::format("{} is no command of it; {}", weft::in_quotes(rest.front()), weft::suggestion(rest.front(), below));
+    else if (!rest.empty() && dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr)
+        what = explain_unknown(*command, rest.front());
     return fmt::format("{}: {}\n`{} --help` explains.\n", name, what, name);
 }
 
@@ -112,6 +142,15 @@ int with_stdout_checked(int exit_code)
     weft::print_to_stderr("weft: standard output could not be written{}; what was printed is not complete.\n",
                error == 0 ? "" : fmt::format(": {}", std::strerror(error)));
     return exit_code == 0 ? 1 : exit_code;
+}
+
+/// The kernel puts words of its own before and behind the text of an exception that leaves a process.
+std::string without_kernel_words(std::string text)
+{
+    constexpr const char* k_begin = "uncaught exception: ";
+    if (const std::size_t begin = text.find(k_begin); text.rfind("Error: ", 0) == 0 && begin != std::string::npos)
+        text.erase(0, begin + std::strlen(k_begin));
+    return text.substr(0, text.find("\nIn file: "));
 }
 
 /// The kernel prints a banner before sc_main() unless it finds this; a user who sets it is not overruled.
@@ -184,10 +223,12 @@ int run_command(int argc, char* argv[])
                 "smaller sizes or --set data=off.\n");
             return 1;
         }
-        if (what.find("bug in lockstep_aggregation") != std::string::npos) {
-            weft::print_to_stderr("weft stopped because the Verilog and its model differ; one of them is wrong:\n{}\n", what);
-            return 3;
-        }
+        for (const auto& [module, found] : {std::pair{"bug in lockstep_aggregation", "the Verilog and its model differ; one of them is wrong"},
+                                            std::pair{"bug in rtl_aggregation", "the Verilog breaks its own properties"}})
+            if (what.find(module) != std::string::npos) {
+                weft::print_to_stderr("weft stopped because {}:\n{}\n", found, without_kernel_words(what));
+                return 3;
+            }
         fmt::print(
             stderr,
             "weft stopped because of a bug of its own:\n{}\nversion {}; please report this with the file that was run.\n",

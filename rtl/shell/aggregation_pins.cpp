@@ -3,13 +3,42 @@
 //
 // The only file that sees the Verilated class.
 #include "rtl/shell/aggregation_pins.h"
+#include "rtl/shell/verilog_output.h"
 #include "rtl/shell/waves_space.h"
+#include "tlm/standard_error.h"
 
 #include "Vaggregation_pipe.h"
 #include "Vaggregation_pipe___024root.h"
 #include <verilated_fst_c.h>
 
+#include <cstdarg>
+#include <cstdio>
 #include <cstring>
+#include <string>
+
+int weft_verilog_print(const char* format, ...)
+{
+    static int assertions = 0;
+    std::va_list arguments;
+    va_start(arguments, format);
+    std::va_list again;
+    va_copy(again, arguments);
+    const int length = std::vsnprintf(nullptr, 0, format, arguments);
+    va_end(arguments);
+    std::string text(length > 0 ? static_cast<std::size_t>(length) : 0, ' ');
+    std::vsnprintf(text.data(), text.size() + 1, format, again);
+    va_end(again);
+    if (text.find(": Assertion failed in ") == std::string::npos || ++assertions <= weft::k_printed_assertions)
+        weft::print_to_stderr("{}", text);
+    return length;
+}
+
+void vl_stop_maybe(const char* file, int line, const char*, bool maybe)
+{
+    Verilated::threadContextp()->errorCountInc();
+    if (!maybe)
+        weft::print_to_stderr("{}:{}: $stop of the Verilog\n", file, line);
+}
 
 namespace weft {
 

@@ -12,6 +12,8 @@
 
 namespace weft {
 
+inline constexpr int k_printed_assertions = 8; ///< of all that fail in a process
+
 inline constexpr std::uint32_t k_pipe_alus = 32;
 inline constexpr std::uint32_t k_pipe_depth = 16384; ///< pool indices
 inline constexpr std::uint64_t k_pin_high_time_ps = 400; ///< of the clock in waves: about half a clock at 1.22 GHz

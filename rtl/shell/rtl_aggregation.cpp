@@ -90,7 +90,9 @@ void rtl_aggregation::check_assertions(std::uint64_t now_ps)
 {
     if (const int failed = pins_.failed_assertions())
         throw bug(k_aggregation_module, now_ps,
-                  std::to_string(failed) + " assertions of the Verilog failed; their names are in the output above");
+                  std::to_string(failed) + " assertions of the Verilog failed" +
+                      (failed > k_printed_assertions ? "; the first " + std::to_string(k_printed_assertions) + " are" : failed > 1 ? ", which are" : ", which is") +
+                      " named above");
 }
 
 void rtl_aggregation::clock_once(std::uint64_t now_ps)

@@ -277,8 +277,13 @@ TEST_CASE("a wrong command line ends with 2 and says what is meant", "[program][
           "weft: 'chek' is no command; did you mean 'check'?\n`weft --help` explains.\n");
     CHECK(has(refused({}), "Subcommands:"));
     CHECK(has(refused({"run"}), "a platform file is missing"));
-    CHECK(has(refused({"run", "small.yaml", "other.yaml"}), "not expected: other.yaml"));
-    CHECK(has(refused({"run", "small.yaml", "--fast"}), "not expected: --fast"));
+    CHECK(has(refused({"run", "small.yaml", "other.yaml"}), "'other.yaml' is one argument too many"));
+    CHECK(has(refused({"run", "small.yaml", "--fast"}), "'--fast' is no option of it\n"));
+    CHECK(has(refused({"run", "small.yaml", "--reprot"}), "'--reprot' is no option of it; did you mean '--report'?"));
+    CHECK(has(refused({"run", "small.yaml", "--jsn=x"}), "'--jsn=x' is no option of it; did you mean '--json'?"));
+    CHECK(has(refused({"run", "small.yaml", "-b", "4K", "-w", "5"}), "'-w' of nccl-tests is not needed"));
+    CHECK(has(refused({"firmware", "tst"}), "weft firmware: 'tst' is no command of it; did you mean 'test'?"));
+    CHECK(has(refused({"ccu"}), "weft ccu: a command is missing, one of: asm, disasm, check"));
     CHECK(has(refused({"run", "small.yaml", "--set"}), "KEY.PATH=VALUE"));
     CHECK(has(refused({"run", "small.yaml", "--out", ""}), "--out: is empty"));
     for (const char* seed : {"-1", "x", "1.5", "18446744073709551616", ""})

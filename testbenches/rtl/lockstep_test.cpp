@@ -3,14 +3,20 @@
 //
 // Model and Verilog on the same random passes; the clock gated and running on; what happens when something is wrong.
 #include "rtl/shell/rtl_aggregation.h"
+#include "rtl/shell/verilog_output.h"
 #include "testbenches/support/aggregation_passes.h"
 #include "tlm/check.h"
 
 #include <catch2/catch.hpp>
 
+#include <cstdio>
 #include <deque>
+#include <fcntl.h>
 #include <filesystem>
+#include <fstream>
+#include <string>
 #include <unistd.h>
+#include <vector>
 
 using namespace weft;
 using weft::testing::random_passes;
@@ -153,6 +159,31 @@ TEST_CASE("a failed assertion of the Verilog is a bug")
     CHECK(pins.failed_assertions() > 0);
     aggregation_pass pass;
     CHECK_THROWS_AS(rtl.take(rtl.submit(pass, 5000), 5000), bug);
+}
+
+TEST_CASE("of the assertions that fail the first are printed on standard error")
+{
+    const auto file = std::filesystem::temp_directory_path() / ("weft_assertions_" + std::to_string(::getpid()));
+    std::fflush(stderr);
+    const int kept = ::dup(STDERR_FILENO);
+    const int to = ::open(file.c_str(), O_CREAT | O_TRUNC | O_WRONLY, 0600);
+    REQUIRE(to >= 0);
+    ::dup2(to, STDERR_FILENO);
+    for (int i = 0; i < 100; ++i)
+        weft_verilog_print("[%d] %%Error: x.sv:1: Assertion failed in a.b: 'assert' failed.\n", i);
+    weft_verilog_print("of $display: %d\n", 7);
+    std::fflush(stderr);
+    ::dup2(kept, STDERR_FILENO);
+    ::close(kept), ::close(to);
+    std::ifstream written(file);
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(written, line);)
+        lines.push_back(line);
+    std::filesystem::remove(file);
+    REQUIRE(lines.size() >= 2);
+    CHECK(lines.size() <= k_printed_assertions + 1u); // another test of this process may have used some
+    CHECK(lines.front() == "[0] %Error: x.sv:1: Assertion failed in a.b: 'assert' failed.");
+    CHECK(lines.back() == "of $display: 7");
 }
 
 TEST_CASE("waves are written on request")
