@@ -321,20 +321,20 @@ void switchml_checks::inputs()
         {"worker.core.instruction_set", "x86_avx2",
          "section 6.3, appendix B (quoted); instructions of a loop counted, cycles of a division by llvm-mca for Broadwell (derived), scalar steps as "
          "counted on RV64 (assumed): firmware/costs.h"},
-        {"worker.core", "2.2 GHz, 0.5 cycles an instruction", "section 6 (quoted); A"},
+        {"worker.core", "2.2 GHz, 0.5 cycles an instruction", "section 6 (quoted); cycles an instruction: assumed"},
         {"cores", "1 at 10 Gb/s, 8 at 100 Gb/s; 1 with RDMA; 8 of a parameter server",
          "appendix B (quoted); assumed, section 5: up to 8 (quoted); section 5 (quoted); section 6.1 (quoted)"},
         {"ring_1d", "lossless Ethernet of the same rate, 1024 B of payload in 1122 B",
          "RoCE v2 with a maximum transfer unit of 1024 (assumed); nothing lost, no acknowledgements (assumed)"},
-        {"batch time, communication share, overlap", "Table 1", "Q"},
-        {"compute of a step", "T - (1 - overlap) c T", "D"},
+        {"batch time, communication share, overlap", "Table 1", "quoted"},
+        {"compute of a step", "T - (1 - overlap) c T", "derived"},
         {"sizes", "Table 1, read as MiB; 98 for ResNet-50 and 87 for SSD",
-         "Q for the numbers. D: VGG19 (143.7 M parameters), BERT and NCF are right in MiB to the digit, and c T is then 1.05 |U| / rate, the share of "
+         "quoted; that they are MiB, derived: VGG19 (143.7 M parameters), BERT and NCF are right in MiB to the digit, and c T is then 1.05 |U| / rate, the share of "
          "1460 in 1538 B of TCP frames; ResNet-50 has 25.6 M parameters, 98 MiB, and c T of both says that the two are exchanged in print"},
         {"gradient groups", "layers as published where they are; buckets of 64 MiB (TensorFlow) and 25 MiB (PyTorch)",
-         "R, see the files"},
+         "recalled, see the files"},
         {"when groups are ready", "see the files",
-         "C: from T and c T of Table 1; ResNet-50, SSD, the embedding of LSTM: D and A"},
+         "calibrated: from T and c T of Table 1; ResNet-50, SSD, the embedding of LSTM: derived and assumed"},
     };
 }
 

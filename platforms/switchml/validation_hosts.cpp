@@ -132,7 +132,7 @@ void switchml_checks::order_of_systems()
             {in_network,
              {"dedicated servers", dedicated, k_share_of_star},
              {"servers on the workers", colocated, k_share_of_star / 2}},
-            "Sapio et al., section 6.1 and Fig. 3: dedicated servers fall short of SwitchML over DPDK (quoted). The header decides: 98 B a packet here (RoCE v2, A), 76 B of the paper's DPDK servers");
+            "Sapio et al., section 6.1 and Fig. 3: dedicated servers fall short of SwitchML over DPDK (quoted). The header decides: 98 B a packet here (RoCE v2, assumed), 76 B of the paper's DPDK servers");
         add(with_null(
             row_of(
                 row_kind::emergent(), "M15",

@@ -47,7 +47,7 @@ void validation::steps_and_bandwidth()
             row.published = published;
             row.simulated = figure(run(all_reduces(n, n, {algorithm}, k_small_bytes)), "steps_sent");
             row.source =
-                "Kumar and Jouppi, section 2: O(N^2) against O(N); the exact number is D; counted from packets";
+                "Kumar and Jouppi, section 2: O(N^2) against O(N); the exact number is derived; counted from packets";
             add(std::move(row));
         };
         steps("1-D ring, 2 (N^2 - 1)", 2.0 * (n * n - 1), abi::algorithm::ring_1d);
@@ -128,28 +128,28 @@ void validation::inputs()
         {"mesh", "16x32, 32x32, no wrap links", "Kumar and Jouppi, section 3 (quoted)"},
         {"scheme", "row_pair; at 512 chips 16 rows of 32",
          "Kumar and Jouppi, Fig. 6 and 7 (quoted); \"16x32\" read as rows x columns: calibrated, pairs of columns were judged first and fit worse, see the variants above"},
-        {"ResNet-50 gradients", "25.6 M float32", "MLPerf v0.6 and v0.7 code (Q for the type, D for the size)"},
+        {"ResNet-50 gradients", "25.6 M float32", "MLPerf v0.6 and v0.7 code (type quoted, size derived)"},
         {"ResNet-50 gradient groups", "4, not overlapped",
-         "C: read from the published shares; no number of groups is published"},
-        {"BERT gradients", "336 M bfloat16", "MLPerf v0.7 code casts before the sum (quoted), size D"},
-        {"BERT gradient groups", "1", "C: read from the published shares"},
-        {"chunk of the firmware", "1 MiB", "C: chosen after 256 KiB, see above; nothing is published"},
-        {"compute of a step", "step time x (1 - published share of the full mesh)", "D"},
-        {"compute of a step with failed chips", "the same x 512/504 or 1024/1016", "D: the batch is kept"},
+         "calibrated: read from the published shares; no number of groups is published"},
+        {"BERT gradients", "336 M bfloat16", "MLPerf v0.7 code casts before the sum (quoted), size derived"},
+        {"BERT gradient groups", "1", "calibrated: read from the published shares"},
+        {"chunk of the firmware", "1 MiB", "calibrated: chosen after 256 KiB, see above; nothing is published"},
+        {"compute of a step", "step time x (1 - published share of the full mesh)", "derived"},
+        {"compute of a step with failed chips", "the same x 512/504 or 1024/1016", "derived: the batch is kept"},
         {"failed host", "4 x 2 chips (quoted) along the rings, in one pair, interior",
          "position and orientation are not published (assumed); see the variants above"},
         {"step, ResNet-50", "42.5 ms (512 chips), 24.8 ms (1024)",
          "MLPerf v0.6 result logs: 6.6 to 7.0 s and 3.93 s per 157 steps (derived)"},
         {"step, BERT", "228 ms (512 chips), 139 ms (1024)",
-         "Kumar and Jouppi, Table 1: 1.90 and 1.16 minutes (quoted) / about 500 steps of batch 8192, MLPerf v0.7 logs (derived, batch A)"},
+         "Kumar and Jouppi, Table 1: 1.90 and 1.16 minutes (quoted) / about 500 steps of batch 8192, MLPerf v0.7 logs (derived, the batch assumed)"},
         {"buffers", "16 KiB per link and VL on every mesh: three times link rate x round trip",
          "not published (assumed)"},
         {"packets, routers, wires", "see the platform files", "not published (assumed)"},
         {"T10, T11: compute of a step", "a x images or sequences a chip + b, from the steps of 512 and 1,024 chips",
-         "D: their published steps less the simulated all-reduce; ResNet-50 batch 32,768 and at 4,096 chips 65,536, MLPerf logs (quoted); "
+         "derived: their published steps less the simulated all-reduce; ResNet-50 batch 32,768 and at 4,096 chips 65,536, MLPerf logs (quoted); "
          "BERT batch 8,192 (assumed)"},
         {"T11: all-reduce of BERT", "affine in bytes, from 12.8 and 25.6 MB on 128x32 chips",
-         "A: 672 MB take half an hour of host time"},
+         "assumed: 672 MB take half an hour of host time"},
         {"T12, T13: TPU v5e", "1x4 chips, links of 45 GB/s, HBM 810 GB/s, all else as v3",
          "scaling book, parts 2 and 3 (quoted); every chip sends its shard to each other: the firmware has no gather along a line without wrap link (assumed)"},
         {"T14: TPU7x", "2x2 chips, links of 100 GB/s, HBM 7,380 GB/s, all else as v3; both cores' arrays as one",

@@ -59,7 +59,7 @@ void validation::fault_tolerant_shares()
         row.tolerance = tolerance::percent(t.broken_tolerance);
         row.null_value = null_share_percent(t.broken);
         row.why_miss = "[11](11_tpu_v3.md)";
-        row.source = "Kumar and Jouppi, Table 2 (quoted); position of the failed chips: A; tolerance: ours";
+        row.source = "Kumar and Jouppi, Table 2 (quoted); position of the failed chips assumed; tolerance: ours";
         add(std::move(row));
     }
 }

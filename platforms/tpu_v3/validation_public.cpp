@@ -162,7 +162,7 @@ void validation::predicted_steps()
         "T11", "BERT, 4096 chips, batch 8192: step, predicted from those of 512 and 1024 chips", 46,
         predict(k_bert_batch, 4096, b512, b1024, bert_512, bert_1024, b4096, k_bert_batch),
         null_bert_law.ms(k_bert_batch / 4096) + null_bert,
-        "MLPerf v0.7 result logs: 62 steps in 2.85 s (derived), batch A; tolerance: ours",
+        "MLPerf v0.7 result logs: 62 steps in 2.85 s (derived, the batch assumed); tolerance: ours",
         "as ResNet-50, and about 21 ms of it are LAMB's update of 336 M parameters on every chip ([11](11_tpu_v3.md))");
     const auto share_of = [&](const char* what, double published, double step, std::optional<double> t) {
         validation_row row(row_kind::emergent());

@@ -13,16 +13,16 @@ void ub_validation::add(validation_row row)
 
 void ub_validation::inputs()
 {
-    const auto letter = [](const ub_price& p) {
+    const auto word = [](const ub_price& p) {
         switch (p.confidence.value_or(ub_confidence::assumed)) {
-        case ub_confidence::quoted: return "Q";
-        case ub_confidence::read_off: return "Dg: read off a chart";
-        case ub_confidence::derived: return "D";
-        default: return "A";
+        case ub_confidence::quoted: return "quoted";
+        case ub_confidence::read_off: return "derived: read off a chart";
+        case ub_confidence::derived: return "derived";
+        default: return "assumed";
         }
     };
     const auto from = [&](const char* what, const ub_price& p) {
-        report.inputs.push_back({what, fmt::format("{:g}", p.value), fmt::format("{} ({})", p.source, letter(p))});
+        report.inputs.push_back({what, fmt::format("{:g}", p.value), fmt::format("{} ({})", p.source, word(p))});
     };
     from("CapEx that is no network, x64 Clos: 1 in all", prices_.other_capex);
     from("LRS lane to HRS lane, price", prices_.lrs_lane_ratio);

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* k_table_3 = "Table 3 (quoted)";
 constexpr const char* k_fig_7 = "Fig. 7 (quoted)";
 constexpr const char* k_fig_16 = "Fig. 16 (quoted)";
-constexpr const char* k_fig_21 = "Fig. 21, read off (Dg); tolerance: ours";
+constexpr const char* k_fig_21 = "Fig. 21, read off (derived); tolerance: ours";
 constexpr const char* k_switch_rate = "failures of a switch a year, 9/1024 from these entries";
 constexpr const char* k_columns[k_ub_architectures] = {"4D-FM + x4 Clos", "2D-FM + x16 Clos", "1D-FM + x16 Clos",
                                                        "1D-FM + x32 Clos", "x64 Clos"};
@@ -133,7 +133,7 @@ void ub_validation::link_classes()
         row.published = k_printed[i];
         row.simulated = 100 * k_parts[i] / 83;
         row.tolerance = tolerance::points(0.051);
-        row.source = "Table 2 (quoted), the ratio: D; tolerance: the printed digit";
+        row.source = "Table 2 (quoted), the ratio derived; tolerance: the printed digit";
         add(std::move(row));
     }
     for (unsigned i = 0; i < 4; ++i)

@@ -16,7 +16,7 @@ constexpr const char* k_why_v3 = "the paper prints no degrees of parallelism, se
 constexpr const char* k_why_v4 =
     "how much traffic leaves a rack is not published; here every long sequence spans two racks, see the notes";
 constexpr const char* k_why_v5 = "as V4: more of our traffic leaves a rack, so that lanes between racks gain more";
-constexpr const char* k_fig_17a = "Fig. 17a, read off (Dg); tolerance: 1 point (ours)";
+constexpr const char* k_fig_17a = "Fig. 17a, read off (derived); tolerance: 1 point (ours)";
 
 ub_time_of_size shorter(const ub_time_of_size& a, const ub_time_of_size& b) { return a.large_us <= b.large_us ? a : b; }
 ub_rack_times better(const ub_rack_times& a, const ub_rack_times& b)
@@ -207,9 +207,9 @@ void ub_validation::racks(const std::optional<ub_architecture_times> (&known)[4]
     };
     for (unsigned a = 0; a < 3; ++a) {
         mean("8K to 32K", k_short_sequences, a, k_short[a],
-             "Fig. 17b (quoted); sequences of the mean: A; tolerance: 1 point (ours)");
+             "Fig. 17b (quoted); sequences of the mean assumed; tolerance: 1 point (ours)");
         mean("64K to 10M", k_long_sequences, a, k_long[a],
-             "Fig. 17b (2D-FM Q, others Dg); sequences of the mean: A; tolerance: 1 point (ours)");
+             "Fig. 17b (2D-FM quoted, others read off: derived); sequences of the mean assumed; tolerance: 1 point (ours)");
     }
     const double performance = mean_performance_percent(step_, all_sequences(), *known[0], clos) / 100;
     remark(row_kind::calibrated("share of communication that is not hidden"), "V10",
@@ -239,7 +239,7 @@ void ub_validation::ways_between_racks(const ub_rack_times& rack)
         machine.paths = k_uses[i].first;
         far[i] = far_by(machine);
     }
-    constexpr const char* k_source = "Fig. 19, read off (Dg); tolerance: ours";
+    constexpr const char* k_source = "Fig. 19, read off (derived); tolerance: ours";
     const ub_architecture_times null_mesh = null_times(k_null_2d_fm); // x16 between racks, by whatever way
     add_null("V4", "as V3: x16 of an NPU between racks take the same time by every way, and by the Clos: 100 %");
     for (const bar& b : k_bars) {
@@ -300,7 +300,7 @@ void ub_validation::lanes_between_racks(const ub_rack_times& rack)
                                     fmt::format("x{}", k_lanes[i]));
             if (i > 0)
                 add_row(row_of("V5", fmt::format("{}, x{}: performance, x4 is 100", which, k_lanes[i]), published[i],
-                               percent[i], points, "Fig. 20, read off (Dg); sequences of the mean: A; tolerance: ours"),
+                               percent[i], points, "Fig. 20, read off (derived); sequences of the mean assumed; tolerance: ours"),
                         null_model[i].first);
         }
         std::optional<double> gain;
@@ -309,7 +309,7 @@ void ub_validation::lanes_between_racks(const ub_rack_times& rack)
         add_row(row_of("V5", fmt::format("{}: gain from x16 to x32", which), published[3] - published[2], gain,
                        gain_points, "Fig. 20, read off (derived); tolerance: ours"),
                 null_model[3].first - null_model[2].first);
-        add(order_row("V5", fmt::format("{}: order", which), printed, simulated, null_model, "Fig. 20 (Dg)"));
+        add(order_row("V5", fmt::format("{}: order", which), printed, simulated, null_model, "Fig. 20, read off (derived)"));
     };
     judge("8K to 32K", k_short_sequences, k_short, 1, 0.3);
     judge("64K to 10M", k_long_sequences, k_long, 2, 1);
@@ -369,31 +369,31 @@ void ub_validation::step_inputs()
        "Table 1 (quoted), for 96 layers of 12288; its model is taken as GPT4-2T (assumed)");
     in("step: counts", "TP 4, SP 4 and 4/3, EP 4 a layer and micro-batch; PP 26; DP 64",
        "Table 1 (derived): 4992 = 96 x 4 x 13");
-    in("step: other models", "counts by layers, sizes by hidden, DP by layers x hidden^2", "Table 5 (quoted), formula A");
+    in("step: other models", "counts by layers, sizes by hidden, DP by layers x hidden^2", "Table 5 (quoted), formula assumed");
     in("step: tokens of a micro-batch a rank", fmt::format("{:g}", s.tokens), "360 MiB / (12288 x 2 B) (derived)");
     in("step: mapping",
        "TP on X of a board, SP over the boards of a rack, from 64K on over two racks, EP 16 over two racks, PP to the next rack, DP over 4 racks",
-       "Fig. 15 (quoted), degrees A");
+       "Fig. 15 (quoted), degrees assumed");
     in("step: SP of long sequences", "sizes grow with the sequence beyond 8 x tokens",
        "keys and values of the whole sequence (assumed)");
     in("step: compute", fmt::format("{:g} TFLOPS x {:g}", s.chip_tflops, s.utilisation),
-       "910C as the reference (recalled), utilisation A");
+       "910C as the reference (recalled), utilisation assumed");
     in("step: operations", "72 hidden^2 + 6 sequence x hidden a layer and token; MoE: two experts a token",
        "feed-forward of 4 hidden, causal attention (assumed)");
     in("step: share of communication that is not hidden", fmt::format("{:.3f}", s.exposed),
        "fitted to GPT3-175B, 2D-FM of Fig. 17a (calibrated); the only fit of V3 to V5");
-    in("step: sequences", "8K, 16K, 32K; 64K, 256K, 1M, 10M; geometric mean", "A");
+    in("step: sequences", "8K, 16K, 32K; 64K, 256K, 1M, 10M; geometric mean", "assumed");
     in("step: paths",
        "the best set for each collective: in racks of shortest and all, by weights and adaptive; between racks of shortest, "
        "detour, borrow and all; in V4 as named, by weights",
-       "A");
-    in("step: between racks of 1D-FM", "Clos x16 (assumed), x32 (B)",
+       "assumed");
+    in("step: between racks of 1D-FM", "Clos: x16 of 1D-FM-A, x32 of 1D-FM-B",
        "Fig. 21, 1D-FM + x16 Clos (quoted); judged first with full meshes of HRS, which are as we build pods of 1D-FM: then all models at "
-       "64K to 10M have 90.6 (assumed) and 95.6 % (B), and A falls below 2D-FM");
+       "64K to 10M have 90.6 (1D-FM-A) and 95.6 % (1D-FM-B), and 1D-FM-A falls below 2D-FM");
     in("step: Clos", "V3: rack of kind clos, x64 between racks; V4: x16 between racks by HRS", "Fig. 16 and 18 (assumed)");
     in("simulation",
        "two-shot and direct collectives, burst: auto with the buffers of configs/ub_mesh/superpod.yaml, 8 and 64 MiB, affine beyond",
-       "A");
+       "assumed");
 }
 
 } // namespace weft

@@ -4,14 +4,14 @@
 // UB-Mesh as routers, links, addresses and linear tables: board, rack, pod, SuperPod, and the baselines of Fig. 16 and
 // 18. Pure C++. Every number of the lane ledger is counted from the links that were made, never from the shape.
 //
-// Printed (UB-Mesh, arXiv 2503.20377, table 3, Fig. 7, 8, 16, 18; Q): NPU x72, CPU x32, LRS x72, HRS x512; 8 x 8 NPUs,
-// 8 CPUs, 8 NICs and a spare NPU a rack; x256 out of each of four backplanes, x128 from rack to rack; 36 LRS + 4 HRS a
-// rack (1D-FM-A), 16 LRS + 8 HRS (1D-FM-B), 72 LRS (Clos). Derived here (derived), the one split that fits: an NPU has
-// 7 X, 7 Y and 4 backplane ports x4; a backplane has 8 leaf and 4 spine LRS; leaf: 8 NPUs x4, 6 racks x4, 2 HRS x4, 4
-// spines x2; spine: 8 leaves x2, 8 CPUs x2, spare NPU x4. HRS (plane, board, k) has one x4 port a rack. Assumed
-// (assumed): a leaf meets the leaf of the same plane and board of the other rack; NIC j has x4 to spines 2j and 2j + 1;
-// backplanes beyond the fourth (more than x16 an NPU) have leaves only. What is ours in the baselines is said where
-// they are built.
+// Quoted (UB-Mesh, arXiv 2503.20377, table 3, Fig. 7, 8, 16, 18): NPU x72, CPU x32, LRS x72, HRS x512; 8 x 8 NPUs, 8
+// CPUs, 8 NICs and a spare NPU a rack; x256 out of each of four backplanes, x128 from rack to rack; 36 LRS + 4 HRS a
+// rack (1D-FM-A), 16 LRS + 8 HRS (1D-FM-B), 72 LRS (Clos). Derived, the one split that fits: an NPU has 7 X, 7 Y and
+// 4 backplane ports x4; a backplane has 8 leaf and 4 spine LRS; leaf: 8 NPUs x4, 6 racks x4, 2 HRS x4, 4 spines x2;
+// spine: 8 leaves x2, 8 CPUs x2, spare NPU x4. HRS (plane, board, k) has one x4 port a rack. Assumed: a leaf meets
+// the leaf of the same plane and board of the other rack; NIC j has x4 to spines 2j and 2j + 1; backplanes beyond the
+// fourth (more than x16 an NPU) have leaves only.
+// What is ours in the baselines is said where they are built.
 //
 // A ub_generator for each kind of rack builds it; ports and tables are described there.
 #pragma once
