@@ -26,6 +26,7 @@ constexpr std::uint64_t k_ps_of_us = 1'000'000;
 /// Healthy collectives of the bench take some ten microseconds; no single wait is near this.
 constexpr std::uint64_t k_timeout_ps = 100 * k_ps_of_us;
 constexpr std::uint64_t k_most_chips = 64;
+constexpr const char* k_healthy = "healthy"; ///< the run with devices that behave
 /// Every run is over long before: four collectives, a few timeouts.
 constexpr std::uint64_t k_time_limit_ps = 5'000 * k_ps_of_us;
 
@@ -74,7 +75,7 @@ std::string written(const run_facts& f)
 {
     json ranks = json::array();
     for (const rank_answer& r : f.ranks)
-        ranks.push_back({r.in_memory, r.announced, r.returned, r.stopped, r.code, r.where, r.detail, r.core, r.call_site,
+        ranks.push_back({r.in_memory, r.announced, r.returned, r.stopped, r.executes, r.code, r.where, r.detail, r.core, r.place, r.call_site,
                          r.answer_site, r.fault_site, r.library});
     json counts = json::array();
     each_count([&](const std::uint64_t& n) { counts.push_back(n); }, f.counts);
@@ -99,8 +100,8 @@ run_facts facts_from(const std::string& text)
         rank_answer a;
         std::size_t k = 0;
         const auto field = [&](auto& to) { r.at(k++).get_to(to); };
-        field(a.in_memory), field(a.announced), field(a.returned), field(a.stopped), field(a.code), field(a.where), field(a.detail);
-        field(a.core), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library);
+        field(a.in_memory), field(a.announced), field(a.returned), field(a.stopped), field(a.executes), field(a.code), field(a.where), field(a.detail);
+        field(a.core), field(a.place), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library);
         f.ranks.push_back(std::move(a));
     }
     const json& counts = all.at(i++);
@@ -120,11 +121,14 @@ rank_answer answer_of(chip& c, code_places& places, std::uint64_t sequence, cons
     a.in_memory = r.sequence == sequence;
     a.announced = counts.last_done == sequence;
     a.returned = c.core.finished();
+    a.executes = !c.core.idle() && !c.core.blocked() && !a.returned;
     a.code = static_cast<std::uint32_t>(r.code);
     a.where = r.where;
     a.detail = r.detail;
     a.core = c.core.failure().empty() ? c.core.blocked_on() : places.with_places(c.core, c.core.failure());
-    if (firmware.entry == nullptr) { // the HAL is part of the binary: where it was called from is all there is to know
+    if (firmware.entry == nullptr) { // the HAL is part of the binary
+        if (!a.in_memory || !a.announced)
+            a.place = places.place_of(c.core);
         a.call_site = c.core.return_address();
         a.library = firmware.elf.empty() ? k_shipped_rv64 : firmware.elf;
         return a;
@@ -254,11 +258,12 @@ std::string judge_bystander(const rank_answer& a)
     return expect_timeout(a);
 }
 
-/// All ranks, those whose core has stopped first: others may only wait for them.
+/// All ranks: those whose core has stopped, then those whose core executes; others may only wait for them.
 std::vector<std::uint32_t> stopped_first(const run_facts& f)
 {
     std::vector<std::uint32_t> ranks(f.ranks.size());
     std::iota(ranks.begin(), ranks.end(), 0u);
+    std::stable_partition(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return f.ranks[rank].executes; });
     std::stable_partition(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return f.ranks[rank].stopped; });
     return ranks;
 }
@@ -355,6 +360,8 @@ std::string failure_text(const strike& s, const judgement& j, const run_facts& f
     // Where it hangs, or what made it answer as it did.
     const bool fault = j.at_fault && a.fault_site != 0;
     const bool answered = a.in_memory && a.announced;
+    if (!a.place.empty() && !fault && !answered)
+        return text + fmt::format(" [{}]", a.place);
     const std::string site = source_of(fault ? a.fault_site : answered ? a.answer_site : a.call_site, a.library);
     if (!site.empty())
         text += fmt::format(" [{} {}]",
@@ -397,7 +404,7 @@ void check_options(const firmware_under_test& firmware, const bench_options& opt
                         "at most {} chips",
                         options.rows, options.cols, k_most_chips));
     static_cast<void>(read_machine(firmware, machine_of_bench(options), options, ""));
-    std::vector<std::string> names;
+    std::vector<std::string> names{k_healthy};
     for (const auto& device : hostile_devices())
         names.emplace_back(device->name());
     for (const std::string& name : options.only)
@@ -453,7 +460,7 @@ bench_report run_firmware_bench(const firmware_under_test& firmware, const bench
 
     // The run that says where the others can strike.
     device_report none;
-    none.name = "healthy";
+    none.name = k_healthy;
     none.summary = "devices that behave";
     none.right = "exact";
     none.possible_runs = 1;
@@ -512,6 +519,8 @@ std::string bench_table_head()
 
 std::string bench_table_line(const device_report& d)
 {
+    if (d.possible_runs == 0)
+        return fmt::format("  {:<22}{:>14}  has nothing to break: the struck rank does not use it in this workload\n", d.name, 0);
     return fmt::format("  {:<22}{:>14}{:>10}{:>14}{:>9}{:>18.3f}\n", d.name,
                        d.runs == d.possible_runs ? fmt::format("{}", d.runs)
                                                  : fmt::format("{} of {}", d.runs, d.possible_runs),

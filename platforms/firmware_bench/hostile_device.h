@@ -51,10 +51,12 @@ struct rank_answer {
     bool announced = false; ///< DONE was rung for it
     bool returned = false;  ///< its firmware has returned
     bool stopped = false;   ///< for good, within its native firmware; call_site is the place then
+    bool executes = false;  ///< neither sleeps nor polls, and has not returned
     std::uint32_t code = 0; ///< abi::status_code
     std::string where;
     std::uint64_t detail = 0;
     std::string core;              ///< what the core is doing
+    std::string place;             ///< of an RV64 core without an answer: where in its source that is
     std::uint64_t call_site = 0;   ///< of the last call to the HAL, as an address in this program; 0: not known
     std::uint64_t answer_site = 0; ///< of the last one before the answer was written
     std::uint64_t fault_site = 0;  ///< of the first access that failed

@@ -1,8 +1,8 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The commands of README and docs, run by run_commands.py: those whose output the page shows in every test of the system, all of
-# them in a night. One ctest test for each page.
+# The commands of README and docs, run by run_commands.py: those whose output the page shows in every test of the
+# system, all of them in a night. One ctest test for each page.
 if(NOT WEFT_PYTHON)
     find_program(WEFT_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
     find_program(WEFT_PYTHON python3)

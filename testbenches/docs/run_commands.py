@@ -13,7 +13,7 @@ A page is README.md or a file of docs. Its indented blocks hold commands:
     NAME=..., sed ...    other lines of a paragraph with a command: always run, they prepare what follows
 
 A command that ends in a backslash goes on in the next line. All of a page run in one shell and one empty folder, in which
-./weft, configs and firmware are what they are in the repository. Host times, versions and addresses of code are masked.
+./weft, configs, firmware, hw and rtl are what they are in the repository. Host times, versions and addresses of code are masked.
 What cannot run here, or shows a failure, stands in exceptions.yaml with its reason. WEFT_UPDATE_EXPECTED=1 writes outputs without "..." anew.
 """
 from __future__ import annotations
@@ -174,7 +174,7 @@ def run_all(program: str, commands: List[str]) -> List[Tuple[int, List[str]]]:
     """Exit code and output of each, in one shell in an empty folder."""
     with tempfile.TemporaryDirectory() as folder:
         here = Path(folder)
-        for name in ("configs", "firmware", "rtl"):
+        for name in ("configs", "firmware", "hw", "rtl"):
             os.symlink(SOURCE / name, here / name)
         shutil.copytree(SOURCE / "docs", here / "docs")  # `weft validate` writes pages
         (here / "weft").write_text(f'#!/bin/sh\nexec "{program}" "$@"\n', encoding="utf-8")

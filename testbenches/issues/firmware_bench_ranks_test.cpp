@@ -122,6 +122,29 @@ TEST_CASE("a firmware test of a library that loops names rank and function and l
     }
 }
 
+TEST_CASE("a firmware test of an RV64 program that loops names the rank that executes and its line")
+{
+    if (*iss_engine_name() == '\0')
+        return;
+    bench_options options = at(2, 4, 2);
+    options.only = {"healthy"};
+    const firmware_under_test loops{"loops", nullptr, WEFT_RV64_PROGRAMS "/test_loops.elf"};
+    const bench_report report = run_firmware_bench(loops, options);
+    REQUIRE(report.devices.size() == 1);
+    const std::string& failure = report.devices.front().first_failure;
+    INFO(failure);
+    CHECK(failure.find("rank 1 gives no answer: ") == 0); // rank 0 only waits
+    CHECK(failure.find("issues/rv64/loops.cpp:") != std::string::npos);
+    CHECK(failure.find("ring_the_doorbell") != std::string::npos);
+}
+
+TEST_CASE("a device that the struck rank does not use says so in the table")
+{
+    device_report none;
+    none.name = "lost_interrupt";
+    CHECK(bench_table_line(none) == "  lost_interrupt                     0  has nothing to break: the struck rank does not use it in this workload\n");
+}
+
 TEST_CASE("a firmware test of a library that crashes names rank and function and line")
 {
     const std::string failure = failure_of_broken(2, 3, 30);
