@@ -6,8 +6,9 @@
 #
 #   cmake/debian/make.sh [DIR]      writes weft_VERSION-1.dsc and its tar files to DIR, default build/debian
 #
-# Build it in a clean chroot: sbuild, or  apt-get build-dep ./weft_*.dsc && dpkg-source -x weft_*.dsc && dpkg-buildpackage -b.
-# It needs git and dpkg-dev. Exit codes: 1 something failed, 2 the tree has changes that are not committed.
+# Build it in a clean chroot: sbuild, or apt-get build-dep ./weft_*.dsc && dpkg-source -x weft_*.dsc &&
+# dpkg-buildpackage -b. It needs git and dpkg-dev. Exit codes: 1 something failed, 2 the tree has changes that are not
+# committed.
 set -eu
 
 root=$(cd "$(dirname "$0")/../.." && pwd)
@@ -31,8 +32,8 @@ echo "3.0 (quilt)" > "$debian/source/format"
 for file in rules weft.install weft-dev.install copyright; do
     cp "$root/cmake/debian/$file" "$debian/"
 done
-# ccache and git are for those who work on the tree.
-awk 'FNR == NR { if (($2 == "run" || $2 == "whole") && $1 != "ccache" && $1 != "git") packages = packages " " $1 ",\n"; next }
+# ccache and git are for those who work on the tree; rules leaves Unicorn out, and so the compiler of RV64 firmware.
+awk 'FNR == NR { if (($2 == "run" || $2 == "whole") && $1 !~ /^(ccache|git|libunicorn-dev|g\+\+-riscv64-linux-gnu)$/) packages = packages " " $1 ",\n"; next }
      $0 == "@BUILD@" { printf "%s", packages; next }
      !/^#/' "$root/cmake/debian-packages.txt" "$root/cmake/debian/control.in" > "$debian/control"
 date=$(git -C "$root" log -1 --format=%cD)

@@ -213,3 +213,27 @@ TEST_CASE("the page for new platforms names every function of the interfaces")
     CHECK(functions > 20);
     CHECK(has(page, "(../platforms/platforms.txt)"));
 }
+
+TEST_CASE("the page of licences names every package that is installed")
+{
+    const std::string page = text_of(k_root / "docs/licences.md");
+    std::istringstream lines(text_of(k_root / "cmake/debian-packages.txt"));
+    std::size_t count = 0;
+    for (std::string line; std::getline(lines, line);) {
+        std::string package;
+        if (line.empty() || line[0] == '#' || !(std::istringstream(line) >> package))
+            continue;
+        ++count;
+        INFO(package);
+        CHECK(has(page, "`" + package + "`"));
+    }
+    CHECK(count > 30);
+}
+
+TEST_CASE("a package that is given to others is built without Unicorn")
+{
+    CHECK(has(text_of(k_root / "cmake/debian/rules"), "-DWEFT_UNICORN=OFF"));
+    for (const char* file : {"cmake/debian/control.in", "cmake/debian/weft.install", "cmake/debian/weft-dev.install"})
+        CHECK_FALSE(has(text_of(k_root / file), "libunicorn"));
+    CHECK(has(text_of(k_root / "docs/licences.md"), "So is the Debian package"));
+}
