@@ -91,7 +91,10 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
         for (const yaml_entry& entry : document.root().entries)
             keys.push_back(entry.key);
         const std::string key = closest("platform", keys);
-        if (key.empty())
+        if (const yaml_entry* const sweep = document.root().find("sweep"); sweep != nullptr)
+            problems.push_back({severity::error, document.position_of_key(*sweep), "sweep",
+                                fmt::format("this is the file of a sweep; `weft sweep {}` runs it.", document.file_name())});
+        else if (key.empty())
             problems.push_back(
                 {severity::error,
                  {document.file_name(), 0, 0},

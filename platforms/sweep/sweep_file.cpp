@@ -30,6 +30,12 @@ public:
 
     void read()
     {
+        if (const yaml_entry* const e = document_.root().find("platform");
+            e != nullptr && document_.root().find("sweep") == nullptr) {
+            complain(at(*e), "platform", fmt::format("this is a platform file; `weft run {}` runs it. A sweep is a file of its own, which "
+                                                     "begins with `sweep: {{platform: FILE}}`.", document_.file_name()));
+            throw_if_errors(problems_);
+        }
         check_keys(document_.root(), "", {"sweep", "grid", "list", "plot"});
         if (const yaml_entry* const e = document_.root().find("sweep"))
             read_sweep(*e);

@@ -263,6 +263,19 @@ TEST_CASE("a wrong file ends with 2 and nothing is written", "[program][fast]")
                    "wrong.yaml: 1 error; nothing was built or written.\n");
 }
 
+TEST_CASE("a sweep that is run and a platform file that is swept are told the right command", "[program][fast]")
+{
+    const scratch dir;
+    std::ofstream(dir.path() / "s.yaml") << "sweep: {platform: small.yaml}\ngrid: {mesh.rows: [2, 4]}\n";
+    const program_run run = dir.run({"run", "s.yaml"});
+    CHECK(run.exit_code == 2);
+    CHECK(has(run.err, "s.yaml:1:1: error: sweep: this is the file of a sweep; `weft sweep s.yaml` runs it."));
+    const program_run sweep = dir.run({"sweep", "small.yaml"});
+    CHECK(sweep.exit_code == 2);
+    CHECK(has(sweep.err, "error: platform: this is a platform file; `weft run small.yaml` runs it."));
+    CHECK_FALSE(has(sweep.err, "unknown key"));
+}
+
 TEST_CASE("a wrong command line ends with 2 and says what is meant", "[program][fast]")
 {
     const scratch dir;
@@ -280,7 +293,7 @@ TEST_CASE("a wrong command line ends with 2 and says what is meant", "[program][
     CHECK(has(refused({"run", "small.yaml", "other.yaml"}), "'other.yaml' is one argument too many"));
     CHECK(has(refused({"run", "small.yaml", "--fast"}), "'--fast' is no option of it\n"));
     CHECK(has(refused({"run", "small.yaml", "--reprot"}), "'--reprot' is no option of it; did you mean '--report'?"));
-    CHECK(has(refused({"run", "small.yaml", "--jsn=x"}), "'--jsn=x' is no option of it; did you mean '--json'?"));
+    CHECK(has(refused({"run", "small.yaml", "--jsn=x"}), "'--jsn' is no option of it; did you mean '--json'?"));
     CHECK(has(refused({"run", "small.yaml", "-b", "4K", "-w", "5"}), "'-w' of nccl-tests is not needed"));
     CHECK(has(refused({"firmware", "tst"}), "weft firmware: 'tst' is no command of it; did you mean 'test'?"));
     CHECK(has(refused({"ccu"}), "weft ccu: a command is missing, one of: asm, disasm, check"));
