@@ -106,7 +106,10 @@ TEST_CASE("before anything is built the launcher shows help and version at once"
         CHECK(has(version.out, "not built yet") == (what == launcher_copy::built::nothing));
         const shell_result wrong = sh.run("./weft rum x.yaml");
         CHECK(wrong.exit_code == 2);
-        CHECK(has(wrong.err, "'rum' is no command"));
+        CHECK(has(wrong.err, "'rum' is no command; did you mean 'run'?"));
+        CHECK(has(sh.run("./weft vlaidate x").err, "did you mean 'validate'?"));
+        CHECK(has(sh.run("./weft biuld").err, "did you mean 'build'?"));
+        CHECK_FALSE(has(sh.run("./weft xyz").err, "did you mean"));
         CHECK_FALSE(sh.exists("build/release/build.ninja"));
     }
 }
