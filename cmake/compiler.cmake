@@ -17,8 +17,9 @@ endif()
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -DNDEBUG")
 add_compile_options(-ffp-contract=off)
 
-# AddressSanitizer does not see SystemC's switch between thread stacks: an exception in an SC_THREAD leaves its marks on the
-# wrong stack, and later calls fail on them. Hence no marks on stacks; heap, globals and (UBSan) array bounds are checked.
+# AddressSanitizer does not see SystemC's switch between thread stacks: an exception in an SC_THREAD leaves its marks on
+# the wrong stack, and later calls fail on them. Hence no marks on stacks; heap, globals and (UBSan) array bounds are
+# checked.
 if(WEFT_SANITIZE)
     add_compile_options(-fsanitize=address,undefined --param=asan-stack=0
         -fno-sanitize-recover=undefined -fno-omit-frame-pointer)

@@ -1,8 +1,8 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# cmake --install: the program with its man page, completion and platform files, and the CMake package `weft` with the libraries
-# of tlm/ and hw/ (targets.cmake), for SystemC projects that bind a component of ours to modules of their own:
+# cmake --install: the program with its man page, completion and platform files, and the CMake package `weft` with the
+# libraries of tlm/ and hw/ (targets.cmake), for SystemC projects that bind a component of ours to modules of their own:
 #
 #   find_package(weft 0.1 REQUIRED)
 #   target_link_libraries(mine PRIVATE weft::hw_memory)      # #include "hw/memory/hbm.h"

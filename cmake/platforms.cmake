@@ -9,8 +9,8 @@ file(STRINGS "${PROJECT_SOURCE_DIR}/platforms/platforms.txt" weft_platforms REGE
 #
 # Static library weft_<name> with cli::platforms(), which the commands loop over: these platforms, in this order.
 # A platform with Verilog has it in a library of its own, weft::platforms_<platform>_rtl; with MODELS_ONLY
-# weft::platforms_<platform>_models_only takes its place. Without MODELS_ONLY there is cli::studies(), too: of the platforms
-# with a library weft::platforms_<platform>_studies.
+# weft::platforms_<platform>_models_only takes its place. Without MODELS_ONLY there is cli::studies(), too: of the
+# platforms with a library weft::platforms_<platform>_studies.
 function(weft_platform_list name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "MODELS_ONLY" "" "")
     if(arg_MODELS_ONLY)

@@ -67,9 +67,10 @@ endfunction()
 # weft_add_test(name SOURCES a_test.cpp ... [LINKS ...] LABELS fast [TIMEOUT seconds] [SLOW])
 #
 # SLOW: cases with the tag [slow] get that label in place of LABELS, and hours.
-# Catch2 executable bin/<name>. Every TEST_CASE is a ctest test "<name>/<test case>" and runs in a process of its own, with
-# a fresh SystemC kernel. The shared runner (testbenches/support/catch_main.cpp) provides sc_main and turns kernel warnings
-# into failures. Test case names must not contain commas: Catch2 reads a comma as "or". A test in every executable checks it.
+# Catch2 executable bin/<name>. Every TEST_CASE is a ctest test "<name>/<test case>" and runs in a process of its own,
+# with a fresh SystemC kernel. The shared runner (testbenches/support/catch_main.cpp) provides sc_main and turns kernel
+# warnings into failures. Test case names must not contain commas: Catch2 reads a comma as "or". A test in every
+# executable checks it.
 function(weft_add_test name)
     cmake_parse_arguments(PARSE_ARGV 1 arg "SLOW" "TIMEOUT" "SOURCES;LINKS;LABELS")
     if(NOT arg_LABELS)

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of aggregation_pipe as a whole: constant latency, one step a result, clearing. What the protocol makes of it is
-// proved in pipe_protocol.sv.
+// Properties of aggregation_pipe as a whole: constant latency, one step a result, clearing. What the protocol makes of
+// it is proved in pipe_protocol.sv.
 `default_nettype none
 `include "rtl/formal/assume.svh"
 

@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of exponent_unit: exact against a shadow of the four lowest indices, and a maximum never falls but by overwriting.
+// Properties of exponent_unit: exact against a shadow of the four lowest indices, and a maximum never falls but by
+// overwriting.
 `default_nettype none
 `include "rtl/formal/assume.svh"
 

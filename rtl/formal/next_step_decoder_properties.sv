@@ -33,7 +33,8 @@ module next_step_decoder_properties #(
     RetransmitComplete: assert (retransmit_o == (type_i == 4'd15 && count_i == Zero && repeated_i));
     // A packet is taken in silently only by its last CONSUME pass, only if new, and only if others are missing.
     FinishTakesIn: assert (finish_o == (last_consume && ~repeated_i && count_i != One));
-    // One type further each pass. After the last CONSUME pass: the only harvest of a short packet, the first of a long one.
+    // One type further each pass. After the last CONSUME pass: the only harvest of a short packet, the first of a long
+    // one.
     NextTypeFollows: assert (~recirculate_o | next_type_o == (last_consume ? (size_i == 2'd1 ? 4'd15 : 4'd9) : type_i + 4'd1));
     ShortPacketHarvestsOnce: assert (~recirculate_o | (next_type_o == 4'd15) == (type_i == 4'd14 | size_i == 2'd1));
     NextTypeQuiet: assert (recirculate_o | next_type_o == 4'd4);

@@ -1,14 +1,16 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What workers that follow the protocol get from a pipe of 2 ALUs, 2 slots and 3 workers. A ghost of slot 0 knows only what a
-// worker knows: which version is being filled (the phase), who has sent in it, and what the sums ought to be.
+// What workers that follow the protocol get from a pipe of 2 ALUs, 2 slots and 3 workers. A ghost of slot 0 knows only
+// what a worker knows: which version is being filled (the phase), who has sent in it, and what the sums ought to be.
 //
-// Assumed of the workers (Algorithm 4 of Sapio et al., NSDI 2021): a worker sends in a new phase, to the other version, only when
-// the phase before is complete; until then it may repeat what it sent, in the same phase or, if it has not sent in this phase, in
-// the one before. Packets of slot 1, HARVEST passes and idle clocks come in between as they like.
+// Assumed of the workers (Algorithm 4 of Sapio et al., NSDI 2021): a worker sends in a new phase, to the other version,
+// only when the phase before is complete; until then it may repeat what it sent, in the same phase or, if it has not
+// sent in this phase, in the one before. Packets of slot 1, HARVEST passes and idle clocks come in between as they
+// like.
 //
-// The registers of the pipe are connected to the *_memory wires by pipe_protocol.connect: Yosys has no hierarchical names.
+// The registers of the pipe are connected to the *_memory wires by pipe_protocol.connect: Yosys has no hierarchical
+// names.
 `default_nettype none
 
 module pipe_protocol (

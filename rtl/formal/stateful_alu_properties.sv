@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Properties of stateful_alu: every operation sees the one before it, however close. A shadow of the four lowest indices is
-// changed by each operation at once; memory, operands and results must agree with it.
+// Properties of stateful_alu: every operation sees the one before it, however close. A shadow of the four lowest
+// indices is changed by each operation at once; memory, operands and results must agree with it.
 `default_nettype none
 `include "rtl/formal/assume.svh"
 

@@ -5,8 +5,9 @@
 #
 #   cmake -DROOT=<root of the tree> -DWORK=<scratch folder> -P rtl/synth/table.cmake
 #
-# With -DCHECK=ON the page is not written, and a page with other figures is an error. Gates are AND, OR, XOR, NOT and two-way
-# multiplexers as ABC leaves them, the depth is the longest topological path through them between registers, RAMs and ports.
+# With -DCHECK=ON the page is not written, and a page with other figures is an error. Gates are AND, OR, XOR, NOT and
+# two-way multiplexers as ABC leaves them, the depth is the longest topological path through them between registers,
+# RAMs and ports.
 cmake_minimum_required(VERSION 3.25)
 include("${ROOT}/rtl/files.cmake")
 find_program(YOSYS yosys REQUIRED)

@@ -1,8 +1,8 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# The platform that docs/08_add_a_platform.md shows, compiled from the page, in a program of its own: the files of the page are the
-# platform's folder, and its name is one more line of the list of platforms. Nothing else knows of it.
+# The platform that docs/08_add_a_platform.md shows, compiled from the page, in a program of its own: the files of the
+# page are the platform's folder, and its name is one more line of the list of platforms. Nothing else knows of it.
 set(page "${PROJECT_SOURCE_DIR}/docs/08_add_a_platform.md")
 set(example "${CMAKE_CURRENT_BINARY_DIR}/example")
 set_property(DIRECTORY "${PROJECT_SOURCE_DIR}" APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${page}")

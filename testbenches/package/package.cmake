@@ -1,7 +1,8 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Installs into a folder of its own, then configures, builds and runs a SystemC project outside the tree that knows that folder only:
+# Installs into a folder of its own, then configures, builds and runs a SystemC project outside the tree that knows that
+# folder only:
 #   cmake -D BUILD=<build tree> -D PROJECT=<folder> -D WORK=<folder to use> -D CXX=<compiler> -P package.cmake
 file(REMOVE_RECURSE "${WORK}")
 file(MAKE_DIRECTORY "${WORK}")

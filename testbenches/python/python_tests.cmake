@@ -1,8 +1,8 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Tests of the Python module, platforms/python: one ctest test for each testbenches/python/test_*.py, in a virtual environment
-# into which pip has installed it. Debian's Python comes first: another one in PATH has no python3-numpy.
+# Tests of the Python module, platforms/python: one ctest test for each testbenches/python/test_*.py, in a virtual
+# environment into which pip has installed it. Debian's Python comes first: another one in PATH has no python3-numpy.
 find_program(WEFT_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
 find_program(WEFT_PYTHON python3)
 mark_as_advanced(WEFT_PYTHON)

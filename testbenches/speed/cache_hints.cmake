@@ -1,8 +1,8 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Builds the program of SOURCE with WEFT_CACHE_HINTS=OFF in BUILD and compares its digests with those of PROGRAM, on one machine of each
-# platform and on one that is large enough for events to be announced.
+# Builds the program of SOURCE with WEFT_CACHE_HINTS=OFF in BUILD and compares its digests with those of PROGRAM, on one
+# machine of each platform and on one that is large enough for events to be announced.
 foreach(step "-S;${SOURCE};-B;${BUILD};-G;Ninja;-DCMAKE_BUILD_TYPE=Release;-DWEFT_CACHE_HINTS=OFF" "--build;${BUILD};--target;weft")
     execute_process(COMMAND ${CMAKE_COMMAND} ${step} OUTPUT_QUIET RESULT_VARIABLE failed)
     if(failed)

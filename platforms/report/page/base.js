@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// What all parts of the page share: the data, numbers with units, colours of both themes, elements, canvases, the tip, and what is chosen.
+// What all parts of the page share: the data, numbers with units, colours of both themes, elements, canvases, the tip,
+// and what is chosen.
 "use strict";
 
 const weft = (() => {
@@ -92,7 +93,8 @@ const weft = (() => {
     tip.style.left = Math.max(4, Math.min(x + 14, innerWidth - w - 6)) + "px";
     tip.style.top = Math.max(4, y + 16 + h > innerHeight ? y - h - 8 : y + 16) + "px";
   };
-  /// A canvas of `height` css pixels, as sharp as the screen; returns its context and width. Its transform is that of css pixels.
+  /// A canvas of `height` css pixels, as sharp as the screen; returns its context and width. Its transform is that of
+  /// css pixels.
   const surface = (canvas, height) => {
     const width = Math.max(120, canvas.parentElement.clientWidth), scale = devicePixelRatio || 1;
     canvas.style.height = height + "px";
@@ -110,7 +112,8 @@ const weft = (() => {
   // ---- what is chosen
 
   const cases = activity.cases;
-  /// The nearest view that a person can take in; and of the first operation the largest collective, the fastest of those.
+  /// The nearest view that a person can take in; and of the first operation the largest collective, the fastest of
+  /// those.
   const level = Math.max(0, activity.map.levels.findIndex((l, i) => l.places.filter((p) => p[1] > 0).length <= 300 || i + 1 === activity.map.levels.length));
   const interesting = () => {
     const done = cases.map((c, i) => [c, i]).filter(([c]) => c.op === cases[0].op && c.complete);

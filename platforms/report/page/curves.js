@@ -1,7 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Charts with axes: time and bus bandwidth over size with their bounds, the mean of the machine over time, memory by rank. Drawn by Chart.js.
+// Charts with axes: time and bus bandwidth over size with their bounds, the mean of the machine over time, memory by
+// rank. Drawn by Chart.js.
 "use strict";
 
 weft.curves = (() => {

@@ -1,8 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Where places stand on the drawing. It knows dimensions and names, and no machine: lines and rings make a mesh, a full mesh of one dimension a
-// circle, further dimensions blocks of blocks; switches stand above what they join, or below the block whose groups their names share.
+// Where places stand on the drawing. It knows dimensions and names, and no machine: lines and rings make a mesh, a full
+// mesh of one dimension a circle, further dimensions blocks of blocks; switches stand above what they join, or below
+// the block whose groups their names share.
 "use strict";
 
 weft.layout = (() => {

@@ -3,7 +3,7 @@
 --
 -- Wireshark's view of what `weft run --pcap DIR` writes:
 --   switchml     SwitchML header and exponents of UDP frames (hw/abi/switchml.h)
---   sml_roce     what SwitchML puts into RoCE v2 frames; below it stays Wireshark's own view, but of queue pairs 0 and 1
+--   sml_roce     what SwitchML puts into RoCE v2 frames; below it stays Wireshark's own view, but of pairs 0 and 1
 --   weft_fabric  packets of fabrics, link type 147 (platforms/report/fabric_record.h); weft_fabric.platform says whose
 --   weft_ub      UB's source-route header in them (hw/abi/ub.h)
 --
@@ -11,7 +11,7 @@
 
 local function bits(value, low, count) return math.floor(value / 2 ^ low) % 2 ^ count end
 
--- SwitchML over UDP ---------------------------------------------------------------------------------------------------------
+-- SwitchML over UDP ---------------------------------------------------------------------------------------------------
 
 local switchml = Proto("switchml", "SwitchML")
 local sizes = { [0] = "32 words", [1] = "64 words", [2] = "128 words", [3] = "256 words" }
@@ -47,7 +47,7 @@ function switchml.dissector(buffer, packet, tree)
 end
 for core = 0, 15 do DissectorTable.get("udp.port"):add(0xbee0 + core, switchml) end
 
--- SwitchML over RoCE v2 -----------------------------------------------------------------------------------------------------
+-- SwitchML over RoCE v2 -----------------------------------------------------------------------------------------------
 
 local roce = Proto("sml_roce", "SwitchML over RoCE v2")
 local opcodes = {
@@ -83,7 +83,8 @@ function roce.dissector(buffer, packet, tree)
     if wireshark_own ~= nil and not is_misread then wireshark_own:call(buffer, packet, tree) end
     if op == nil then return 0 end
     if opcodes[op] == nil then return buffer:len() end
-    -- Toward a switch, 02:00:00:00:00:fe or in a tree :80:xx, numbers say who sends, and key which slot is meant; back they are the worker's own.
+    -- Toward a switch, 02:00:00:00:00:fe or in a tree :80:xx, numbers say who sends, and key which slot is meant; back
+    -- they are the worker's own.
     local mac = to_mac()
     mac = mac ~= nil and tostring(mac) or ""
     local to_switch = mac == "02:00:00:00:00:fe" or mac:sub(1, 14) == "02:00:00:00:80"
@@ -120,7 +121,7 @@ function roce.dissector(buffer, packet, tree)
 end
 DissectorTable.get("udp.port"):add(4791, roce)
 
--- Packets of fabrics --------------------------------------------------------------------------------------------------------
+-- Packets of fabrics --------------------------------------------------------------------------------------------------
 
 local fabric = Proto("weft_fabric", "Packet of a fabric")
 local ub = Proto("weft_ub", "UB source route")

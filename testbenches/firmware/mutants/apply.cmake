@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 #
 # Makes the source of a mutant:  cmake -DMUTANT=a.mutant -DROOT=<root of the tree> -DOUTPUT=a.cpp -P apply.cmake
-# Every piece of text that the mutant replaces must stand in the file exactly once, so that no mutant goes stale unnoticed.
+# Every piece of text that the mutant replaces must stand in the file exactly once, so that no mutant goes stale
+# unnoticed.
 file(READ "${MUTANT}" mutant)
 if(NOT mutant MATCHES "\nfile: ([^\n]+)\n")
     message(FATAL_ERROR "${MUTANT} does not say which file it changes")

@@ -1,8 +1,8 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# Mutants of the firmware: the shipped sources with one bug each (*.mutant), as modules that the test program loads. Only
-# the file with the bug is compiled anew for each; the rest is compiled once more, as position-independent code.
+# Mutants of the firmware: the shipped sources with one bug each (*.mutant), as modules that the test program loads.
+# Only the file with the bug is compiled anew for each; the rest is compiled once more, as position-independent code.
 function(weft_firmware_mutants tests)
     get_target_property(names weft_firmware SOURCES)
     get_target_property(folder weft_firmware SOURCE_DIR)
