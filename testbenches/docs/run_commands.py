@@ -37,6 +37,7 @@ MASKS = [
     (r"^Host      (at least )?about .*", "Host      <masked>"),
     (r"\d+\.\d+\.\d+\+[0-9.]*g[0-9a-f]+(\.modified)?", "<version>"),
     (r"\d+\.\d+ million per CPU second", "<rate> per CPU second"),
+    (r"in \d+(\.\d+)? s of host time", "in <time> of host time"),
     (r"(results|cases) in \d+(\.\d+)? (s|min|h)", r"\1 in <time>"),
     (r"; about \d+(\.\d+)? (s|min|h) left", "; <time> left"),
     (r"about \d+(\.\d+)? (s|min|h) with \d+ at a time", "<time> with <jobs> at a time"),
