@@ -5,7 +5,7 @@
 // several rings that share no link (line_cycles.h), and each of them carries a part of the data: a reduce-scatter
 // around the ring, one around a ring of the next dimension inside the shard that is left here, and all-gathers back.
 // Half of the rings begin with another dimension, where two are alike fast; what these have of the data follows from
-// their links. Nothing of such splits is published.
+// their links. Nothing of such splits is published. With fewer elements than ranks it is hierarchical.
 #include "firmware/collectives/lane_loads.h"
 #include "firmware/collectives/line_cycles.h"
 #include "firmware/collectives/planners.h"
@@ -36,6 +36,7 @@ private:
     /// Of a lane, along its first dimension, at most `most_rings_`.
     std::uint32_t rings_of(std::uint32_t lane) const { return smaller(most_rings_, line_rings(size_at(lane))); }
     std::uint32_t all_rings() const;
+    bool fills_all_shards() const;
     bool keeps_links_busy() const;
     lane_shares shares() const;
     void add_ring_channel(std::uint32_t lane, std::uint32_t ring, abi::element_range range);
@@ -71,7 +72,7 @@ void multi_ring_planner::choose_rings()
     const std::uint32_t most = smaller(k_max_channels, k_multi_ring_semaphores / places_.count);
     for (lanes_ = smaller(places_.fast, most); lanes_ > 0; --lanes_)
         for (most_rings_ = most / lanes_; most_rings_ > 0; --most_rings_)
-            if (keeps_links_busy())
+            if (fills_all_shards() && keeps_links_busy())
                 return;
     lanes_ = most_rings_ = 1;
 }
@@ -82,6 +83,14 @@ std::uint32_t multi_ring_planner::all_rings() const
     for (std::uint32_t lane = 0; lane < lanes_; ++lane)
         rings += rings_of(lane);
     return rings;
+}
+
+/// Every rank has an element of every ring, so that nobody is done with a line before all of it have entered: else who
+/// counts their notices would count those of the next collective. Of several lanes one has a quarter of an even share
+/// at least (lane_loads.cpp).
+bool multi_ring_planner::fills_all_shards() const
+{
+    return command_.count / (lanes_ == 1 ? most_rings_ : 4 * lanes_ * most_rings_) > table_.ranks;
 }
 
 bool multi_ring_planner::keeps_links_busy() const
@@ -153,7 +162,10 @@ void multi_ring_planner::add_line_ring(channel_plan& c, std::uint32_t level, std
 
 void plan_multi_ring(ring_map& rings, const abi::command& command, schedule& out)
 {
-    multi_ring_planner(rings, command, out).plan();
+    if (command.count <= rings.table.ranks) // rings whose notices have one sender each
+        plan_hierarchical(rings, command, out);
+    else
+        multi_ring_planner(rings, command, out).plan();
 }
 
 } // namespace weft::firmware

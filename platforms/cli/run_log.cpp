@@ -33,9 +33,11 @@ run_log::run_log(const log_options& options) : options_(options), file_(options.
 std::uint32_t run_log::add_track(const component& owner, const std::string& name)
 {
     const chip* const c = chip_of(owner);
-    const std::string full = c != nullptr         ? fmt::format("{}.{} {}", c->basename(), owner.stat_prefix(), name)
+    // "core works and waits" of a trace: here the component stands before it, and what it does comes behind.
+    const std::string what = name.rfind(owner.stat_prefix() + " ", 0) == 0 ? "" : " " + name;
+    const std::string full = c != nullptr         ? fmt::format("{}.{}{}", c->basename(), owner.stat_prefix(), what)
                              : owner.wires() != 0 ? name
-                                                  : fmt::format("{} {}", owner.stat_prefix(), name);
+                                                  : owner.stat_prefix() + what;
     const auto names_it = [&](const std::string& part) { return full.find(part) != std::string::npos; };
     if (!options_.components.empty() && std::none_of(options_.components.begin(), options_.components.end(), names_it))
         return k_hidden;
@@ -57,17 +59,24 @@ bool run_log::takes(const trace_slice& s)
     return s.track != k_hidden;
 }
 
+namespace {
+std::string with_arguments(const std::string& what, const std::string& arguments)
+{
+    return arguments.empty() ? what : fmt::format("{}  {}", what, arguments);
+}
+} // namespace
+
 void run_log::slice(const trace_slice& s)
 {
     if (takes(s))
         line(s.start_ps, tracks_[s.track],
-             fmt::format("{}, for {:.6f} us  {}", s.name, static_cast<double>(s.span_ps) / 1e6, s.arguments));
+             with_arguments(fmt::format("{}, for {:.6f} us", s.name, static_cast<double>(s.span_ps) / 1e6), s.arguments));
 }
 
 void run_log::mark(const trace_slice& s)
 {
     if (takes(s))
-        line(s.start_ps, tracks_[s.track], fmt::format("{}  {}", s.name, s.arguments));
+        line(s.start_ps, tracks_[s.track], with_arguments(s.name, s.arguments));
 }
 
 void run_log::note(std::uint64_t time_ps, const std::string& text) { line(time_ps, "host", text); }

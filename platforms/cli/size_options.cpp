@@ -3,6 +3,7 @@
 #include "platforms/cli/size_options.h"
 
 #include "platforms/cli/cli.h"
+#include "tlm/units.h"
 
 #include <fmt/format.h>
 
@@ -20,6 +21,25 @@ std::string size_text(const std::string& text)
             if (text.back() == *unit || text.back() == *unit - 'A' + 'a')
                 return fmt::format("{} {}iB", text.substr(0, digits), unit);
     return text;
+}
+
+parsed_quantity size_of(const std::string& text) { return parse_quantity(quantity_kind::data_size, size_text(text)); }
+
+CLI::Validator is_size()
+{
+    return {[](const std::string& text) { return size_of(text).error; }, "", "size"};
+}
+
+/// Behind it, so that both are known.
+CLI::Validator is_no_less_than(const std::string& least)
+{
+    return {[&least](const std::string& text) {
+                const parsed_quantity from = size_of(least), to = size_of(text);
+                return !from.ok || !to.ok || to.value >= from.value
+                           ? std::string()
+                           : fmt::format("{} is less than --minbytes {}; give the larger one here", text, least);
+            },
+            "", "order"};
 }
 } // namespace
 
@@ -41,9 +61,13 @@ void add_size_options(CLI::App& command, size_options& sizes)
     CLI::Option* const least = command
                                    .add_option("-b,--minbytes", sizes.least,
                                                "Size of every collective, in place of the file's sizes: 1M, \"1 MiB\"")
-                                   ->type_name("SIZE");
-    CLI::Option* const most =
-        command.add_option("-e,--maxbytes", sizes.most, "Sizes from -b to this")->type_name("SIZE")->needs(least);
+                                   ->type_name("SIZE")
+                                   ->check(is_size());
+    CLI::Option* const most = command.add_option("-e,--maxbytes", sizes.most, "Sizes from -b to this")
+                                  ->type_name("SIZE")
+                                  ->needs(least)
+                                  ->check(is_size())
+                                  ->check(is_no_less_than(sizes.least));
     add_number(command, "-f,--stepfactor", sizes.factor, "Each size is N times the one before", "factor", 2, 1 << 20)
         ->needs(most);
     add_number(command, "-n,--iters", sizes.repeats, "Run every case N times, and tell mean and spread",

@@ -603,7 +603,7 @@ private:
         } else if (p.entries != 0) {
             if (doorbell != k_none)
                 next_ = {step::core, rank, k_none};
-        } else if (const std::uint32_t request = 
+        } else if (const std::uint32_t request =
                    p.answers ? found_by({}, [&] { return request_of(first); }) : k_none;
                    request != k_none) {
             spend(path_cause::ccu, run_.accepted[request].step.time_ps, rank);

@@ -109,13 +109,16 @@ TEST_CASE("the log has a line for everything that components do and changes no t
     REQUIRE(lines.size() > 100);
     CHECK(has(lines[0], "host                     all_reduce ring_1d 4 kB begins"));
     CHECK(has(lines.back(), " ends after "));
-    std::size_t sends = 0, links = 0;
+    std::size_t sends = 0, links = 0, cores = 0;
     for (const std::string& line : lines) {
+        cores += has(line, "chip_0_0.core            works, for ");
+        CHECK((!has(line, "core core") && line.back() != ' '));
         sends += has(line, "chip_0_1.dma DMA sends");
         links += has(line, "chip(0,1).-X ") && has(line, "\"bytes\":");
     }
     CHECK(sends > 0);
     CHECK(links > 0);
+    CHECK(cores > 0);
     // As many records as a trace has, which does not have the two lines of the host.
     CHECK(has(r.out, "trace.json (" + std::to_string(lines.size() - 2) + " records"));
 

@@ -295,6 +295,8 @@ TEST_CASE("a wrong command line ends with 2 and says what is meant", "[program][
     CHECK(has(refused({"run", "small.yaml", "--reprot"}), "'--reprot' is no option of it; did you mean '--report'?"));
     CHECK(has(refused({"run", "small.yaml", "--jsn=x"}), "'--jsn' is no option of it; did you mean '--json'?"));
     CHECK(has(refused({"run", "small.yaml", "-b", "4K", "-w", "5"}), "'-w' of nccl-tests is not needed"));
+    CHECK(has(refused({"run", "small.yaml", "-b", "4K", "-e", "1K"}), "--maxbytes: 1K is less than --minbytes 4K; give the larger one here"));
+    CHECK(has(refused({"run", "small.yaml", "-b", "4X"}), "--minbytes: '4X' has the unknown unit 'X'; write a size in B,"));
     CHECK(has(refused({"firmware", "tst"}), "weft firmware: 'tst' is no command of it; did you mean 'test'?"));
     CHECK(has(refused({"ccu"}), "weft ccu: a command is missing, one of: asm, disasm, check"));
     CHECK(has(refused({"run", "small.yaml", "--set"}), "KEY.PATH=VALUE"));

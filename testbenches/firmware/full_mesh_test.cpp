@@ -449,11 +449,16 @@ TEST_CASE("full mesh: volumes and steps")
             w.run();
             INFO(to_text(dims) << " algo " << int(algo));
             REQUIRE(w.problems() == "");
+            std::uint64_t sent = 0;
             for (std::uint32_t r = 0; r < n; ++r) {
-                CHECK(w.bytes_sent(r) == 2 * count * 4 * (n - 1) / n);
-                CHECK(w.bytes_received(r) == 2 * count * 4 * (n - 1) / n);
+                sent += w.bytes_sent(r);
+                if (algo != algorithm::multi_ring) { // of which ranks have shards that differ by an element
+                    CHECK(w.bytes_sent(r) == 2 * count * 4 * (n - 1) / n);
+                    CHECK(w.bytes_received(r) == 2 * count * 4 * (n - 1) / n);
+                }
                 CHECK(w.responses(r)[0].steps == steps);
             }
+            CHECK(sent == 2 * count * 4 * (n - 1));
         }
         world w(full(dims, n));
         w.add(make({collective_op::broadcast, algorithm::mesh_tree}, count, 64, n / 2));
