@@ -5,7 +5,7 @@
 // several rings that share no link (line_cycles.h), and each of them carries a part of the data: a reduce-scatter
 // around the ring, one around a ring of the next dimension inside the shard that is left here, and all-gathers back.
 // Half of the rings begin with another dimension, where two are alike fast; what these have of the data follows from
-// their links. Nothing of such splits is published. With fewer elements than ranks it is hierarchical.
+// their links. Nothing of such splits is published.
 #include "firmware/collectives/lane_loads.h"
 #include "firmware/collectives/line_cycles.h"
 #include "firmware/collectives/planners.h"
@@ -40,6 +40,7 @@ private:
     bool keeps_links_busy() const;
     lane_shares shares() const;
     void add_ring_channel(std::uint32_t lane, std::uint32_t ring, abi::element_range range);
+    void add_ring_of_few();
     void add_line_ring(channel_plan& c, std::uint32_t level, std::uint32_t axis, std::uint32_t ring, bool accumulate);
 
     axis_places places_;
@@ -55,14 +56,19 @@ multi_ring_planner::multi_ring_planner(ring_map& rings, const abi::command& comm
 
 void multi_ring_planner::plan()
 {
+    for (std::uint32_t place = 0; place < places_.count; ++place)
+        out_.steps += 2 * (size_at(place) - 1);
+    if (command_.count <= table_.ranks) {
+        add_ring_of_few();
+        announce_rings();
+        return;
+    }
     choose_rings();
     const lane_shares of_lanes = shares();
     for (std::uint32_t ring = 0; ring < most_rings_; ++ring) // a lane of each dimension has its turn
         for (std::uint32_t lane = 0; lane < lanes_; ++lane)
             if (ring < rings_of(lane))
                 add_ring_channel(lane, ring, of_lanes.cut(lane, rings_of(lane), ring).of(command_.count));
-    for (std::uint32_t place = 0; place < places_.count; ++place)
-        out_.steps += 2 * (size_at(place) - 1);
     announce_lines();
 }
 
@@ -132,6 +138,25 @@ void multi_ring_planner::add_ring_channel(std::uint32_t lane, std::uint32_t ring
         add_line_ring(c, level, axes[level], ring, false);
 }
 
+// Fewer elements than ranks go around one ring of each dimension, whose notices have one sender each.
+void multi_ring_planner::add_ring_of_few()
+{
+    channel_plan& c = add_channel(0);
+    lane_plan& l = make_lane(0, {0, command_.count});
+    abi::element_range range = l.lists[0];
+    for (std::uint32_t level = 0; level < places_.count; ++level) {
+        ring_id ring{ring_kind::axis, false, false};
+        ring.axis = places_.axis[level];
+        const ring_view& along = view(ring);
+        l.lists[level] = range;
+        const abi::element_range shard = abi::shard_of(range.count, along.size, along.position);
+        range = {range.first + shard.first, shard.count};
+        add_ring(c, ring, true, level);
+    }
+    for (std::uint32_t level = places_.count; level-- > 0;)
+        add_ring(c, c.passes[level].ring, false, level);
+}
+
 void multi_ring_planner::add_line_ring(channel_plan& c, std::uint32_t level, std::uint32_t axis, std::uint32_t ring,
                                        bool accumulate)
 {
@@ -162,10 +187,7 @@ void multi_ring_planner::add_line_ring(channel_plan& c, std::uint32_t level, std
 
 void plan_multi_ring(ring_map& rings, const abi::command& command, schedule& out)
 {
-    if (command.count <= rings.table.ranks) // rings whose notices have one sender each
-        plan_hierarchical(rings, command, out);
-    else
-        multi_ring_planner(rings, command, out).plan();
+    multi_ring_planner(rings, command, out).plan();
 }
 
 } // namespace weft::firmware

@@ -292,15 +292,15 @@ TEST_CASE("gdb: an interrupt stops cores that run for ever and patched code is e
     debugger_line gdb(w.start("--gdb 0"));
     CHECK(gdb.ask("m2000000,4") == "E0e"); // the control block: reading it could change something
     CHECK(gdb.ask("mffffffffffffffff,4") == "E0e");
-    const std::string begin = gdb.ask("m108000,2");
-    CHECK(gdb.ask("M108000,2:01a0") == "OK"); // j .
+    const std::string begin = gdb.ask("m10a000,2");
+    CHECK(gdb.ask("M10a000,2:01a0") == "OK"); // j .
     gdb.send("vCont;c");
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     gdb.raw("\x03");
     CHECK(gdb.answer().substr(0, 3) == "T02");
     CHECK(gdb.ask("Hg1") == "OK");
-    CHECK(gdb.ask("p20") == "0080100000000000");
-    CHECK(gdb.ask("M108000,2:" + begin) == "OK"); // of core 0 alone, which the others wait for
+    CHECK(gdb.ask("p20") == "00a0100000000000");
+    CHECK(gdb.ask("M10a000,2:" + begin) == "OK"); // of core 0 alone, which the others wait for
     gdb.send("vCont;s:1");
     CHECK(gdb.answer().substr(0, 3) == "T05");
     CHECK(gdb.ask("D") == "OK");
@@ -330,7 +330,7 @@ TEST_CASE("gdb: one that goes away or kills or never comes")
     CHECK(w.finish() == 1);
     CHECK_THAT(w.read("weft.err"), Contains("the debugger ended the run before it began"));
 
-    visit(w.start("--gdb 0"), "$Z0,108000,2#0f$vCont;s#b8$k#6b");
+    visit(w.start("--gdb 0"), "$Z0,10a000,2#38$vCont;s#b8$k#6b");
     CHECK(w.finish() == 1);
     CHECK_THAT(w.read("weft.err"), Contains("the run failed: the debugger ended it"));
 
