@@ -15,9 +15,9 @@ namespace weft::firmware {
 /// Rings that share no link in one direction; of two ranks, the one that goes there and back.
 constexpr std::uint32_t line_rings(std::uint32_t n) { return n == 2 ? 1 : n < 2 ? 0 : (n - 1) / 2 * 2; }
 
-/// With `rings` at most, so few links of a line are idle that messages by way of others would only be in the way of other
-/// rings. With fewer rings, idle links are lent: packets take all paths (UB-Mesh, Fig. 13). Calibrated on boards of 4, 7
-/// and 8 NPUs, 64 MiB, by links alone and by all paths: 1038 and 1051 us, 415 and 687, 422 and 616; 4x4 685 and 670.
+/// With `rings` at most, so few links of a line are idle that detours would only be in the way of other rings. With
+/// fewer rings, idle links are lent: packets take all paths (UB-Mesh, Fig. 13). Calibrated on boards of 4, 7 and 8 NPUs
+/// with 64 MiB, by own links alone and by all paths: 1038 and 1051 us, 415 and 687, 422 and 616; 4x4 NPUs 685 and 670.
 constexpr bool rings_own_links(std::uint32_t n, std::uint32_t rings)
 {
     return 4 * (rings < line_rings(n) ? rings : line_rings(n)) >= 3 * (n - 1);

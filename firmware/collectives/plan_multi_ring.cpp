@@ -15,8 +15,8 @@ namespace weft::firmware {
 
 namespace {
 
-/// What a message takes of the core, which makes those of all rings one after the other and looks at each ring for every
-/// one. More rings than a link's time for a message allows keep the core busy and the links idle. Calibrated on boards
+/// What a message takes of the core, which makes those of all rings one after the other and looks at every ring for
+/// each. More rings than a link's time for a message allows keep the core busy and the links idle. Calibrated on boards
 /// of 4, 7 and 8 NPUs and racks of 4x4 and 8x8, 64 KiB to 64 MiB.
 constexpr std::uint64_t k_ring_message_ns = 250, k_ring_look_ns = 40;
 
