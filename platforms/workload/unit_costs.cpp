@@ -124,6 +124,7 @@ private:
             c_.op); // all goes through every dimension, parts from the root and on to the others, or the other way
         double us = task();
         double left[2] = {bytes_ / 2, bytes_ / 2};
+        std::vector<double> wire[2];
         for (std::size_t level = 0; level < order.size(); ++level) {
             double level_us = 0;
             for (std::size_t die = 0; die < 2; ++die) {
@@ -132,13 +133,25 @@ private:
                 const double share = spreads ? 1 : (t_.dims[d] - 1.0) / t_.dims[d];
                 const bool meet = 2 * level + 1 == order.size(); // both dies in the same dimension
                 const double wire_us = (meet ? 2 : 1) * left[die] * share / rate / k_unit_share;
+                wire[die].push_back(wire_us);
                 const double rounds = spreads ? 2 : pieces_in_turn(die, d);
                 level_us = std::max(level_us, wire_us + rounds * round(m_.hop_us[d]) + 2 * m_.hop_us[d] + 2 * m_.unit_bits_us);
                 left[die] /= spreads ? 1 : t_.dims[d];
             }
             us += passes * level_us;
         }
-        return us;
+        return us + (order.size() == 2 && !spreads ? in_the_way(wire) : 0);
+    }
+    /// Of two dimensions, when the die that begins with the faster one is ahead of the other: it sums along the links
+    /// by which that one still sums, gathers there, too, and then along those by which that one goes on.
+    double in_the_way(const std::vector<double>* wire) const
+    {
+        const std::size_t late = wire[1][0] > wire[0][0] ? 1 : 0;
+        const double ahead = wire[late][0] - wire[1 - late][0];
+        const double early = wire[1 - late][1], own = wire[late][1];
+        return !reduces(c_.op)                              ? 0
+               : c_.op == abi::collective_op::all_reduce    ? std::min(ahead, 2 * early) + std::min(ahead, 2 * own)
+                                                            : std::min(ahead, early);
     }
 };
 
