@@ -110,53 +110,41 @@ bool multi_ring_planner::keeps_links_busy() const
 /// By what the links of the rings carry.
 lane_shares multi_ring_planner::shares() const
 {
+    if (lanes_ == 1)
+        return even_shares(1);
     abi::platform_table used = table_;
     for (std::uint32_t place = 0; place < lanes_; ++place) {
         const std::uint32_t d = table_.dim_count - 1 - places_.axis[place];
         used.rate_mbps[d] = used.rate_mbps[d] / (used.dims[d] - 1) * rings_of(place);
     }
     const lane_loads loads(used, places_, command_.count * abi::element_bytes(command_.type));
-    return lanes_ == 1 || loads.alike(lanes_) ? even_shares(lanes_) : loads.balanced(lanes_);
+    return loads.alike(lanes_) ? even_shares(lanes_) : loads.balanced(lanes_);
 }
 
-// Both passes of a ring count on one semaphore: they have one sender, which sends the shards of the first before those
-// of the second.
 void multi_ring_planner::add_ring_channel(std::uint32_t lane, std::uint32_t ring, abi::element_range range)
 {
     channel_plan& c = add_channel(out_.channel_count);
-    lane_plan& l = make_lane(c.lane, range);
+    make_lane(c.lane, range);
     std::uint32_t axes[abi::k_max_dims];
-    const std::uint32_t levels = axes_of_lane(places_, lane, axes);
-    for (std::uint32_t level = 0; level < levels; ++level) {
-        l.lists[level] = range;
-        add_line_ring(c, level, axes[level], ring, true);
-        const ring_view& along = c.passes[level].view;
-        const abi::element_range shard = abi::shard_of(range.count, along.size, along.position);
-        range = {range.first + shard.first, shard.count};
-    }
-    for (std::uint32_t level = levels; level-- > 0;)
-        add_line_ring(c, level, axes[level], ring, false);
+    add_nested_rings(c, axes_of_lane(places_, lane, axes), [&](std::uint32_t level, bool accumulate) {
+        add_line_ring(c, level, axes[level], ring, accumulate);
+    });
 }
 
 // Fewer elements than ranks go around one ring of each dimension, whose notices have one sender each.
 void multi_ring_planner::add_ring_of_few()
 {
     channel_plan& c = add_channel(0);
-    lane_plan& l = make_lane(0, {0, command_.count});
-    abi::element_range range = l.lists[0];
-    for (std::uint32_t level = 0; level < places_.count; ++level) {
+    make_lane(0, {0, command_.count});
+    add_nested_rings(c, places_.count, [&](std::uint32_t level, bool accumulate) {
         ring_id ring{ring_kind::axis, false, false};
         ring.axis = places_.axis[level];
-        const ring_view& along = view(ring);
-        l.lists[level] = range;
-        const abi::element_range shard = abi::shard_of(range.count, along.size, along.position);
-        range = {range.first + shard.first, shard.count};
-        add_ring(c, ring, true, level);
-    }
-    for (std::uint32_t level = places_.count; level-- > 0;)
-        add_ring(c, c.passes[level].ring, false, level);
+        add_ring(c, ring, accumulate, level);
+    });
 }
 
+// Both passes of a ring count on one semaphore: they have one sender, which sends the shards of the first before those
+// of the second.
 void multi_ring_planner::add_line_ring(channel_plan& c, std::uint32_t level, std::uint32_t axis, std::uint32_t ring,
                                        bool accumulate)
 {

@@ -93,23 +93,20 @@ void ring_planner::plan_hierarchical()
     const std::uint32_t dims = table_.dim_count;
     for (std::uint32_t d = 0; d < 2; ++d) {
         channel_plan& c = add_channel(d);
-        lane_plan& l = make_lane(d, abi::shard_of(command_.count, 2, d));
-        abi::element_range range = l.lists[0];
+        make_lane(d, abi::shard_of(command_.count, 2, d));
         out_.steps = 0;
+        ring_id rings[abi::k_max_dims];
+        std::uint32_t levels = 0;
         for (std::uint32_t i = 0; i < dims; ++i) {
             ring_id ring{ring_kind::axis, false, d != 0};
             ring.axis = static_cast<std::uint8_t>(command_.transposed != 0 ? dims - 1 - i : i);
-            const ring_view& along = view(ring);
-            if (along.size < 2)
+            const std::uint32_t size = view(ring).size;
+            if (size < 2)
                 continue;
-            l.lists[c.pass_count] = range;
-            const abi::element_range shard = abi::shard_of(range.count, along.size, along.position);
-            range = {range.first + shard.first, shard.count};
-            add_ring(c, ring, true, c.pass_count);
-            out_.steps += 2 * (along.size - 1);
+            rings[levels++] = ring;
+            out_.steps += 2 * (size - 1);
         }
-        for (std::uint32_t level = c.pass_count; level-- > 0;)
-            add_ring(c, c.passes[level].ring, false, level);
+        add_nested_rings(c, levels, [&](std::uint32_t level, bool accumulate) { add_ring(c, rings[level], accumulate, level); });
     }
 }
 

@@ -19,6 +19,23 @@ public:
     pass& add_pass(channel_plan& c, run_source source);
     pass& add_ring(channel_plan& c, ring_id ring, bool accumulate, std::uint32_t first_list = 0,
                    std::uint32_t lists = 1);
+    /// Around one ring after the other, each inside the shard that the one before leaves here, and back: `add(level,
+    /// accumulate)` adds the pass of a level. On what the lane of the channel works on.
+    template <class AddRing>
+    void add_nested_rings(channel_plan& c, std::uint32_t levels, const AddRing& add)
+    {
+        lane_plan& l = out_.lanes[c.lane];
+        abi::element_range range = l.lists[0];
+        for (std::uint32_t level = 0; level < levels; ++level) {
+            l.lists[level] = range;
+            add(level, true);
+            const ring_view& along = c.passes[level].view;
+            const abi::element_range shard = abi::shard_of(range.count, along.size, along.position);
+            range = {range.first + shard.first, shard.count};
+        }
+        for (std::uint32_t level = levels; level-- > 0;)
+            add(level, false);
+    }
     lane_plan& make_lane(std::uint32_t index, abi::element_range range);
     void add_send(pass& p, abi::element_range range, std::uint32_t to);
     void expect(std::uint32_t semaphore, std::uint32_t messages);
