@@ -17,7 +17,7 @@ target_include_directories(weft_platforms_ring PUBLIC "${example}")
 weft_platform_list(platform_list_with_ring ${weft_platforms} ring)
 weft_program(weft_with_ring SOURCES "${PROJECT_SOURCE_DIR}/platforms/cli/all_commands.cpp" $<TARGET_OBJECTS:weft_program_main>
     LINKS weft::platforms_studies weft::platform_list_with_ring)
-weft_add_test(example_tests SOURCES example/ring_test.cpp suite/platform_suite.cpp LINKS ${weft_libraries} yaml-cpp LABELS system TIMEOUT 600)
+weft_add_test(example_tests SOURCES example/ring_test.cpp suite/platform_suite.cpp LINKS ${weft_libraries} yaml-cpp LABELS system TIMEOUT 600 SLOW)
 add_dependencies(example_tests weft_with_ring)
 target_compile_definitions(example_tests PRIVATE $<$<BOOL:${WEFT_UNICORN}>:WEFT_UNICORN> WEFT_PROGRAM="$<TARGET_FILE:weft_with_ring>" WEFT_EXAMPLE="${example}"
     WEFT_SAMPLES="${example}/platforms/ring/samples.yaml")
