@@ -17,6 +17,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <mutex>
 #include <optional>
 #include <set>
 
@@ -60,36 +61,30 @@ struct train_work {
     std::size_t left_out = 0;
     std::string failure;
 };
-/// Builds the machine of a point, without a run: it knows the lengths of its trains.
-std::string trains_in(const sweep_point& point, const platform_source& source)
-{
-    const loaded_platform loaded = read_platform(source);
-    if (!loaded.platform)
-        throw user_error(loaded.message());
-    const std::unique_ptr<machine> m = loaded.platform->build();
-    std::string workload;
-    std::size_t left_out = 0;
-    for (const collective_case& c : loaded.platform->run().all_cases()) {
-        if (m->train_of(c) == 1) {
-            ++left_out;
-            continue;
-        }
-        const std::string entry = workload_text({{name_of(c.op), name_of(c.algo)}}, {fmt::format("{} B", c.size_bytes)},
-                                                point.work().entry_keys);
-        workload += (workload.empty() ? "" : ", ") + entry.substr(1, entry.size() - 2); // its brackets
-    }
-    return fmt::format("{} {}", left_out, workload.empty() ? "" : "[" + workload + "]");
-}
-
+/// Without building the machine: most points have no trains, and lengths are known from the file.
 train_work trains_of(const burst_point_result& p, const std::string& burst)
 {
     platform_source source = p.source;
     source.overrides.push_back("burst=" + burst);
-    const isolated_result r = run_isolated([&] { return trains_in(p.point, source); }, p.point.family->seconds_of_host);
-    if (!r.failure.empty())
-        return {"", 0, r.failure};
-    const std::size_t blank = r.text.find(' ');
-    return {r.text.substr(blank + 1), std::stoul(r.text.substr(0, blank)), ""};
+    const loaded_platform loaded = read_platform(source);
+    train_work work;
+    if (!loaded.platform) {
+        work.failure = "was refused:\n" + loaded.message();
+        return work;
+    }
+    const train_choice trains = loaded.platform->trains();
+    for (const collective_case& c : loaded.platform->run().all_cases()) {
+        if (train_of(trains, c) == 1) {
+            ++work.left_out;
+            continue;
+        }
+        const std::string entry = workload_text({{name_of(c.op), name_of(c.algo)}}, {fmt::format("{} B", c.size_bytes)},
+                                                p.point.work().entry_keys);
+        work.workload += (work.workload.empty() ? "" : ", ") + entry.substr(1, entry.size() - 2); // its brackets
+    }
+    if (!work.workload.empty())
+        work.workload = "[" + work.workload + "]";
+    return work;
 }
 
 /// The same in a child process: a kernel can be elaborated once only.
@@ -107,6 +102,7 @@ burst_run run_isolated_with(platform_source source, const std::string& burst, un
 /// Those of `points` that were run before a stop, in their order.
 std::vector<burst_point_result> run_all(const bursts_options& options, std::vector<burst_point_result> points)
 {
+    std::mutex reading; // of platform files, which is not for several threads at once
     point_work work;
     work.count = points.size();
     work.name = [&](std::size_t i) { return points[i].point.name(); };
@@ -114,7 +110,10 @@ std::vector<burst_point_result> run_all(const bursts_options& options, std::vect
         burst_point_result& p = points[i];
         const unsigned seconds = p.point.family->seconds_of_host;
         if (options.in_trains) {
-            const train_work left = trains_of(p, options.burst);
+            const train_work left = [&] {
+                const std::lock_guard<std::mutex> lock(reading);
+                return trains_of(p, options.burst);
+            }();
             p.left_out = left.left_out;
             p.tested.failure = left.failure;
             if (left.workload.empty())

@@ -17,7 +17,7 @@ namespace weft {
 namespace {
 
 constexpr std::uint32_t k_auto = 0; ///< `burst: auto`
-constexpr bench_buffers k_deep_buffers = {512, 64, 512, 1024};
+constexpr bench_buffers k_deep_buffers = {512, 512, 512, 1024};
 constexpr bench_buffers k_pod_buffers = {64, 256, 128, 512};
 
 tpu_v3_config pod_config(unsigned side)
