@@ -151,7 +151,7 @@ void validation::inputs()
         {"T11: all-reduce of BERT", "affine in bytes, from 12.8 and 25.6 MB on 128x32 chips",
          "assumed: 672 MB take half an hour of host time"},
         {"T12, T13: TPU v5e", "1x4 chips, links of 45 GB/s, HBM 810 GB/s, all else as v3",
-         "scaling book, parts 2 and 3 (quoted); every chip sends its shard to each other: the firmware has no gather along a line without wrap link (assumed)"},
+         "scaling book, parts 2 and 3 (quoted); chips pass shards on to both sides, by multi_axis (assumed)"},
         {"T14: TPU7x", "2x2 chips, links of 100 GB/s, HBM 7,380 GB/s, all else as v3; both cores' arrays as one",
          "1,200 GB/s in both directions over six links, HBM: Cloud TPU7x page (recalled)"},
     };
