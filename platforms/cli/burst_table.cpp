@@ -216,6 +216,10 @@ sweep_family tpu_found()
                    value("broadcast with wraps, read ahead 42", {"mesh.wrap=both", "chip.dma.read_ahead=42"}, "broadcast", "mesh_tree", large,
                          "root: 1"),
                    value("a row", {"mesh.rows=1", "mesh.cols=8"}, "all_reduce", "two_d", {"4 MiB"}, "chunk: 256 KiB"),
+                   value("packets of 64 B, router 94 cycles",
+                         {"ici.max_payload=64 B", "ici.router_latency=94 cycles", "ici.link_rate=164 Gbps", "ici.cable_propagation=1 ns",
+                          "ici.buffer_per_vl=8 KiB"},
+                         "all_reduce", "row_pair", {"1 MiB"}),
                    value("a column of 16", {"mesh.rows=16", "mesh.cols=1"}, "all_reduce", "two_d", {"8 MiB"}, "chunk: 512 KiB"),
                }}};
     return f;

@@ -149,12 +149,13 @@ const train_hop* refusing(const train_choice& choice, std::uint32_t packets, boo
 constexpr bool is_power_of_two(std::uint32_t n) { return (n & (n - 1)) == 0; }
 
 /// The longest train of at most `most` packets that all buffers take; `limit` becomes the buffer that takes no longer
-/// one. Queues that share the slots of a DMA engine get even shares only of lengths that fill them: powers of two.
-std::uint32_t longest_train(const train_choice& choice, std::uint32_t most, bool own, const train_hop*& limit)
+/// one. Queues that share the slots of a DMA engine get even shares only of lengths that fill them: powers of two, unless
+/// `any_length`.
+std::uint32_t longest_train(const train_choice& choice, std::uint32_t most, bool own, bool any_length, const train_hop*& limit)
 {
     const std::uint32_t least = choice.paths > 1 ? 2 * choice.paths : 2; // parts of one packet are no trains
     for (std::uint32_t n = most; n >= least; --n) {
-        if (!own && !is_power_of_two(n))
+        if (!any_length && !is_power_of_two(n))
             continue;
         const train_hop* const by = refusing(choice, n, own);
         if (by == nullptr)
@@ -288,7 +289,7 @@ train_choice choose_trains(packet_count burst, train_ground ground)
         return c;
     }
     const train_hop* limit = nullptr;
-    c.packets = longest_train(c, k_longest, c.ground.own_links, limit);
+    c.packets = longest_train(c, k_longest, c.ground.own_links, c.ground.own_links, limit);
     c.reason = c.packets == 1     ? too_small(c)
                : limit == nullptr ? "longer ones save no time"
                                   : limit->buffer + " sets the length";
@@ -329,7 +330,10 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     if (const std::uint64_t chunk = c.chunk_bytes / choice.ground.packet_payload; chunk > 0)
         lower(chunk / trains_of_a_chunk(c), "the length of a chunk");
     const train_hop* limit = nullptr;
-    const std::uint32_t packets = longest_train(choice, static_cast<std::uint32_t>(most), owns_links(choice.ground, c), limit);
+    // What is left over of a short message is a train that others wait for. Calibrated: row_pair of 1 MiB on 4x4 chips, in
+    // messages of 1,024 packets, was 3.1 % off in trains of 17, 0.7 % in 8, 16 or 32.
+    const bool own = owns_links(choice.ground, c), any_length = own && step >= static_cast<double>(k_short_step_packets);
+    const std::uint32_t packets = longest_train(choice, static_cast<std::uint32_t>(most), own, any_length, limit);
     return {packets, limit == nullptr ? reason : limit->buffer};
 }
 
