@@ -207,8 +207,8 @@ void validation::measured_gathers()
     public_row(
         "T12", "TPU v5e, all-gather of 34 MB over a line of 4 chips", "us", 680, figure(gathers, "time_us_0"),
         k_gather_tolerance_percent, null_us(roof_large, constant_us), k_book,
-        "the measured gather takes 1.2 times what three shards take on a link of 45 GB/s, the simulated one 1.005 times: what "
-        "framing or the program adds is not published");
+        "the measured gather takes 1.2 times what three shards take on a link of 45 GB/s, the simulated one little more than they "
+        "take: what framing or the program adds is not published");
     public_row(
         "T13", "TPU v5e, all-gather of 131 kB over a line of 4 chips", "us", 8, figure(gathers, "time_us_1"),
         k_gather_tolerance_percent, null_us(roof_small, constant_us), k_book,

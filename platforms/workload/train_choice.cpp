@@ -149,8 +149,8 @@ const train_hop* refusing(const train_choice& choice, std::uint32_t packets, boo
 constexpr bool is_power_of_two(std::uint32_t n) { return (n & (n - 1)) == 0; }
 
 /// The longest train of at most `most` packets that all buffers take; `limit` becomes the buffer that takes no longer
-/// one. Queues that share the slots of a DMA engine get even shares only of lengths that fill them: powers of two, unless
-/// `any_length`.
+/// one. Queues that share the slots of a DMA engine get even shares only of lengths that fill them: powers of two,
+/// unless `any_length`.
 std::uint32_t longest_train(const train_choice& choice, std::uint32_t most, bool own, bool any_length, const train_hop*& limit)
 {
     const std::uint32_t least = choice.paths > 1 ? 2 * choice.paths : 2; // parts of one packet are no trains
@@ -330,8 +330,8 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     if (const std::uint64_t chunk = c.chunk_bytes / choice.ground.packet_payload; chunk > 0)
         lower(chunk / trains_of_a_chunk(c), "the length of a chunk");
     const train_hop* limit = nullptr;
-    // What is left over of a short message is a train that others wait for. Calibrated: row_pair of 1 MiB on 4x4 chips, in
-    // messages of 1,024 packets, was 3.1 % off in trains of 17, 0.7 % in 8, 16 or 32.
+    // What is left over of a short message is a train that others wait for. Calibrated: row_pair of 1 MiB on 4x4 chips,
+    // in messages of 1,024 packets, was 3.1 % off in trains of 17, 0.7 % in 8, 16 or 32.
     const bool own = owns_links(choice.ground, c), any_length = own && step >= static_cast<double>(k_short_step_packets);
     const std::uint32_t packets = longest_train(choice, static_cast<std::uint32_t>(most), own, any_length, limit);
     return {packets, limit == nullptr ? reason : limit->buffer};

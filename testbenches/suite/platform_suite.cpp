@@ -230,7 +230,7 @@ std::map<std::string, double> times(const json& results)
 
 } // namespace
 
-/// Every `step`-th pair of each sample, others on the next sample: a `weft check` for each of 200 pairs and each sample takes minutes.
+/// Every `step`-th pair of each sample, others on the next one: a `weft check` for each of 200 pairs takes minutes.
 void check_refusals_alone(std::size_t step)
 {
     std::size_t first = 0;
