@@ -128,8 +128,8 @@ struct ub_mesh_config {
         visit("faults", self.faults, "What is broken, or breaks", k_user_choice);
         visit(
             "prices", self.prices,
-            "File with prices and failure rates, from the folder of this file or the present one: `weft check` then prints the bill of materials, availability "
-            "and cost",
+            "File with prices and failure rates, from the folder of this file or the present one: `weft check` then prints the bill of materials and "
+            "availability and, of a machine with HRS, the cost of the networks of Fig. 21",
             k_user_choice);
     }
     std::vector<config_problem> validate() const;

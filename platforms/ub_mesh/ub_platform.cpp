@@ -178,7 +178,7 @@ public:
         const ub_comparison comparison(*prices_);
         return routing().report() + "\n" + comparison.text(bill_of(config_.mesh)) +
                (config_.mesh.hrs ? comparison.text()
-                                 : "The networks of Fig. 21, 8192 NPUs each, side by side: `weft check` of a machine with HRS, as superpod.yaml\n") +
+                                 : "The networks of Fig. 21, 8192 NPUs each, side by side: `weft check` of a machine with HRS, as pod.yaml\n") +
                "\n";
     }
 
