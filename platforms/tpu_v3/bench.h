@@ -22,7 +22,7 @@ struct bench_buffers {
     std::uint32_t read_ahead;
 };
 /// All-reduce on a mesh, with `burst` packets per transaction, 0 being auto; without `deep`, with 40 KiB a VL. As
-/// bench_uniform, and "time_us", "cpu_s", "resident_MiB", "instructions" (of rv64 cores).
+/// bench_uniform, and "train" (its packets), "time_us", "cpu_s", "resident_MiB", "instructions" (of rv64 cores).
 run_figures bench_all_reduce(const std::string& algorithm, unsigned side, bool checked, const std::string& size,
                              unsigned packet_bytes, unsigned burst, bool rv64 = false,
                              const bench_buffers* deep = nullptr);
