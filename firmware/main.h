@@ -33,7 +33,7 @@ struct firmware_info {
 };
 inline constexpr firmware_info k_firmware[] = {
     {"collective",
-     "all_reduce, reduce_scatter, all_gather, broadcast, all_to_all and reduce over DMA or Ethernet NIC, and mailbox",
+     "all_reduce, reduce_scatter, all_gather, broadcast, all_to_all, reduce, dispatch and combine over DMA or Ethernet NIC, and mailbox",
      collective_main},
 };
 
@@ -49,6 +49,9 @@ inline constexpr catalog_entry k_collective_catalog[abi::k_collective_ops] = {
     {"broadcast", "the root's elements, on every rank"},
     {"all_to_all", "shard j of every rank, on rank j"},
     {"reduce", "the reduction of all ranks' elements, on the root"},
+    {"dispatch", "tokens, each on the ranks of its experts"},
+    {"combine", "what the experts of a line of ranks made of a token, summed, back on its rank"},
 };
+static_assert(k_collective_catalog[abi::k_collective_ops - 1].name != nullptr, "a collective without a name");
 
 } // namespace weft::firmware

@@ -36,7 +36,7 @@ static_assert(abi::k_core_base == 0x0200'0000 && abi::core::HALT == 0x3c && abi:
               "start.S knows these numbers");
 static_assert(offsetof(trap_state, registers) == 0 && offsetof(trap_state, stack) == 256,
               "start.S knows these numbers");
-static_assert(abi::k_program_memory_base == 0x10'0000 && abi::k_program_memory_bytes == 256 << 10,
+static_assert(abi::k_program_memory_base == 0x10'0000 && abi::k_program_memory_bytes == 320 << 10,
               "link.ld knows these numbers");
 
 constexpr std::uint64_t k_no_deadline = ~std::uint64_t{0};

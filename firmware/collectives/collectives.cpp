@@ -8,6 +8,8 @@
 #include "firmware/collectives/planner.h"
 #include "firmware/collectives/replica_collectives.h"
 #include "firmware/collectives/supports.h"
+#include "firmware/collectives/token_collectives.h"
+#include "firmware/collectives/token_lines.h"
 #include "firmware/costs.h"
 #include "firmware/main.h"
 #include "firmware/switchml/worker.h"
@@ -46,9 +48,64 @@ struct task {
 
 bool alone(const task& w) { return w.context.table.ranks == 1; }
 
+bool overlap(std::uint64_t a, std::uint64_t a_bytes, std::uint64_t b, std::uint64_t b_bytes) { return a < b + b_bytes && b < a + a_bytes; }
+
+/// What the host says of the tokens is meant for this machine, and has room.
+abi::status check_tokens(const abi::platform_table& table, const abi::command& command, const abi::token_table& tokens)
+{
+    if (tokens.magic != abi::k_token_table_magic)
+        return {abi::status_code::corrupted, "tokens.magic", tokens.magic};
+    constexpr std::size_t k_words = offsetof(abi::token_table, check) / sizeof(std::uint32_t);
+    std::uint32_t words[k_words];
+    __builtin_memcpy(words, &tokens, sizeof words);
+    if (abi::check_word(words, k_words) != tokens.check)
+        return {abi::status_code::corrupted, "tokens.check", tokens.check};
+    if (tokens.ranks != table.ranks)
+        return bad("tokens.ranks", tokens.ranks);
+    if (tokens.line != token_line(table))
+        return bad("tokens.line", tokens.line);
+    if (tokens.token_bytes == 0 || tokens.token_bytes % abi::element_bytes(command.type) != 0)
+        return bad("tokens.token_bytes", tokens.token_bytes);
+    const abi::token_places places(command.scratch_offset, tokens.ranks, tokens.line, tokens.most_runs);
+    const std::uint64_t lists = places.end() - command.scratch_offset;
+    const bool sends_own = command.op == abi::collective_op::dispatch;
+    const std::uint64_t in = sends_own ? tokens.own_bytes : tokens.received_bytes;
+    const std::uint64_t out = sends_own ? tokens.received_bytes : tokens.own_bytes;
+    if (!fits(table, command.buffer_offset, in))
+        return bad("command.buffer_offset", command.buffer_offset);
+    if (command.output_offset % abi::element_bytes(command.type) != 0 || !fits(table, command.output_offset, out) ||
+        overlap(command.buffer_offset, in, command.output_offset, out))
+        return bad("command.output_offset", command.output_offset);
+    if (!fits(table, command.scratch_offset, lists) || overlap(command.buffer_offset, in, command.scratch_offset, lists) ||
+        overlap(command.output_offset, out, command.scratch_offset, lists))
+        return bad("command.scratch_offset", command.scratch_offset);
+    return {};
+}
+
+[[gnu::noinline]] bool run_by_tokens(const task& w)
+{
+    const abi::command& command = w.command;
+    const abi::platform_table& table = w.context.table;
+    exchange x{w.hal, w.dma, w.context, command};
+    w.hal.compute(costs::k_command + costs::k_token_table);
+    if (command.scratch_offset % sizeof(std::uint64_t) != 0 || !fits(table, command.scratch_offset, sizeof(abi::token_table))) {
+        w.result.status = bad("command.scratch_offset", command.scratch_offset);
+        return false;
+    }
+    abi::token_table tokens;
+    w.hal.copy_in(&tokens, table.hbm_base + command.scratch_offset, sizeof tokens);
+    w.result.status = check_tokens(table, command, tokens);
+    if (!w.result.status.ok())
+        return false;
+    (command.op == abi::collective_op::dispatch ? run_dispatch : run_combine)(x, tokens, w.result);
+    return true;
+}
+
 // False: a refusal, and nothing has been sent.
 bool run_by_engine(const task& w)
 {
+    if (abi::moves_tokens(w.command.op))
+        return run_by_tokens(w);
     if (alone(w))
         return true;
     ring_map rings(w.context.table);
@@ -64,6 +121,8 @@ bool run_by_direct(const task& w)
 {
     if (w.command.op == abi::collective_op::all_to_all)
         run_all_to_all(w.hal, w.dma, w.context, w.command, w.result);
+    else if (abi::moves_tokens(w.command.op))
+        return run_by_tokens(w);
     else if (!alone(w))
         run_two_shot(w.hal, w.dma, w.context, w.command, w.result);
     return true;

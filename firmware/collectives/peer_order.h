@@ -46,8 +46,10 @@ public:
     /// Instructions of at().
     std::uint32_t cost() const
     {
-        return by_dimension_ ? costs::k_diagonal_peer + table_.dim_count * costs::k_diagonal_axis : costs::k_direct_peer;
+        return by_dimension_ ? costs::k_diagonal_peer + cost_of_axes() : costs::k_direct_peer;
     }
+    /// Of these, those for its dimensions.
+    std::uint32_t cost_of_axes() const { return by_dimension_ ? table_.dim_count * costs::k_diagonal_axis : 0; }
 
 private:
     const abi::platform_table& table_;

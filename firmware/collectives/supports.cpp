@@ -7,6 +7,7 @@
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/replica_collectives.h"
 #include "firmware/collectives/schedule.h"
+#include "firmware/collectives/token_lines.h"
 
 namespace weft::firmware {
 
@@ -60,8 +61,10 @@ constexpr sentence k_who_runs[abi::k_collective_ops][4] = {
     }
     WEFT_WHO_RUNS(all_reduce), WEFT_WHO_RUNS(reduce_scatter), WEFT_WHO_RUNS(all_gather),
     WEFT_WHO_RUNS(broadcast),  WEFT_WHO_RUNS(all_to_all),     WEFT_WHO_RUNS(reduce),
+    WEFT_WHO_RUNS(dispatch),   WEFT_WHO_RUNS(combine),
 #undef WEFT_WHO_RUNS
 };
+static_assert(k_who_runs[abi::k_collective_ops - 1][0].text[0] != '\0', "a collective that nobody is said to run");
 
 const char* refuse_pair(abi::collective_op op, abi::algorithm algo, std::uint32_t family, const abi::platform_table& table)
 {
@@ -205,10 +208,21 @@ const char* needs_mesh_tree(const question& q)
                : "mesh_tree needs at most four dimensions, or a full mesh in every dimension";
 }
 
+const char* refuse_tokens(const question& q)
+{
+    return q.table.ranks <= abi::k_most_token_ranks
+               ? nullptr
+               : "dispatch and combine are limited to 1024 ranks: each rank has a list of tokens for each other one";
+}
+
 const char* needs_direct(const question& q)
 {
-    if (q.op != abi::collective_op::all_to_all && !closes(q.table))
-        return "direct, except for all_to_all, needs every dimension to be a ring or a full mesh, and no failed chips";
+    if (q.op != abi::collective_op::all_to_all) {
+        if (abi::moves_tokens(q.op))
+            return refuse_tokens(q);
+        if (!closes(q.table))
+            return "direct, except for all_to_all, dispatch and combine, needs every dimension to be a ring or a full mesh, and no failed chips";
+    }
     return q.table.ranks <= 1u << k_barrier_rounds ? nullptr
                                                    : "direct is limited to 16384 ranks: its barrier has 14 semaphores";
 }
@@ -239,6 +253,13 @@ const char* needs_parameter_server(const question& q)
 
 const char* needs_hierarchical(const question& q)
 {
+    if (abi::moves_tokens(q.op)) {
+        if (const char* const refusal = refuse_tokens(q))
+            return refusal;
+        return token_line(q.table) > 1
+                   ? nullptr
+                   : "hierarchical, for dispatch and combine, needs two dimensions of several ranks, the innermost of 64 at most, and no failed chips";
+    }
     return closes(q.table) ? nullptr : "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips";
 }
 

@@ -26,7 +26,7 @@ inline constexpr std::uint32_t k_most_members = (k_local_memory_bytes - k_group_
 /// writes there, and below this region nothing is mapped: a stack at its lower end that overflows leaves it and is
 /// noticed.
 inline constexpr std::uint64_t k_program_memory_base = 0x0010'0000;
-inline constexpr std::uint64_t k_program_memory_bytes = 0x0004'0000;
+inline constexpr std::uint64_t k_program_memory_bytes = 0x0005'0000;
 inline constexpr std::uint64_t k_core_base = 0x0200'0000; ///< control block of an RV64 core, core_regs.def
 inline constexpr std::uint64_t k_core_bytes = 0x0000'1000;
 inline constexpr std::uint64_t k_mailbox_base = 0x1000'0000;
@@ -172,6 +172,10 @@ constexpr std::uint64_t check_word(const std::uint32_t* words, std::size_t count
 ///   reduce          `count` elements in; the root has the reduction of all ranks', elsewhere the buffer is scratch
 /// all_to_all reads `count` elements at `buffer_offset`: shard j goes to rank j, which stores the blocks of all sources
 /// in rank order, each of shard_of(count, ranks, j).count elements, at `output_offset`.
+/// dispatch and combine move tokens to experts on other ranks and back, from `buffer_offset` to `output_offset`; what
+/// lies where is said at `scratch_offset` (tokens.h). `count` elements are the tokens of a rank, each once:
+///   dispatch        every token, on each rank that it goes to
+///   combine         for each token and each line that it went to, the reduction of what the ranks there made of it
 struct command {
     std::uint32_t sequence = 0; ///< 1, 2, 3, ...
     collective_op op = collective_op::all_reduce;

@@ -27,15 +27,20 @@ enum class collective_op : std::uint8_t {
     all_gather = 2,
     broadcast = 3,
     all_to_all = 4,
-    reduce = 5
+    reduce = 5,
+    dispatch = 6,
+    combine = 7
 };
-inline constexpr unsigned k_collective_ops = 6;
+inline constexpr unsigned k_collective_ops = 8;
 /// command::root means something.
 constexpr bool has_root(collective_op op) { return op == collective_op::broadcast || op == collective_op::reduce; }
 constexpr bool reduces(collective_op op)
 {
-    return op == collective_op::all_reduce || op == collective_op::reduce_scatter || op == collective_op::reduce;
+    return op == collective_op::all_reduce || op == collective_op::reduce_scatter || op == collective_op::reduce ||
+           op == collective_op::combine;
 }
+/// Tokens to and from experts (tokens.h): how much a rank sends whom is said by lists in memory.
+constexpr bool moves_tokens(collective_op op) { return op == collective_op::dispatch || op == collective_op::combine; }
 
 /// Sets of collectives, as bits.
 namespace operations {
@@ -46,6 +51,8 @@ inline constexpr std::uint32_t all_gather = of(collective_op::all_gather);
 inline constexpr std::uint32_t broadcast = of(collective_op::broadcast);
 inline constexpr std::uint32_t all_to_all = of(collective_op::all_to_all);
 inline constexpr std::uint32_t reduce = of(collective_op::reduce);
+inline constexpr std::uint32_t dispatch = of(collective_op::dispatch);
+inline constexpr std::uint32_t combine = of(collective_op::combine);
 } // namespace operations
 
 /// What sets an algorithm apart, as bits.

@@ -63,7 +63,7 @@ void print_predictions(const platform& p)
             collective_case c = make_case(static_cast<abi::collective_op>(op), k_auto_algorithm, abi::element_type::int32, abi::reduce_op::sum, size);
             c.chunk_bytes = k_default_chunk.value();
             std::string text;
-            const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{size});
+            const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{input_bytes_of(c)});
             for (const algorithm_prediction& one : predictions_of(table, costs, c)) {
                 c.algo = one.algorithm;
                 if (hbm_bytes_for(output_offset, c, table.ranks) > room)

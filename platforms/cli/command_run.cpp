@@ -97,6 +97,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         row.size_bytes = c.what.size_bytes;
         row.count = c.what.count;
         row.time_ps = c.time_ps;
+        row.token_bytes = c.what.token_bytes;
+        row.expert_skew = c.what.expert_skew;
         row.algbw_GBps = algorithm_bandwidth_GBps(c.what.size_bytes, c.time_ps);
         row.alone_ps = c.alone_ps;
         row.steps = c.steps;
@@ -116,7 +118,8 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         table.ranks = p.ranks();
         if (!c.what.groups.empty())
             table = tables_told(p, c.what).front();
-        row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, table.ranks);
+        row.experts_per_token = experts_of(c.what, table.ranks);
+        row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, table.ranks, row.experts_per_token);
         if (row.group.empty())
             row.group = fmt::format("{}", fmt::join(c.what.groups, "; "));
         const bool bounded = c.what.ranks_per_group == 0 && c.group.empty() && all_told;

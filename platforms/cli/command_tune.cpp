@@ -129,6 +129,13 @@ struct tuned_kind {
         if (!cases.groups.empty())
             keys += ", groups: " +
                     nlohmann::json(cases.groups).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        // What the file leaves out is as much as there is room for.
+        if (abi::moves_tokens(cases.op) && cases.token != k_default_token)
+            keys += fmt::format(", token: {}", to_string(cases.token));
+        if (abi::moves_tokens(cases.op) && cases.experts_per_token != k_default_experts)
+            keys += fmt::format(", experts_per_token: {}", cases.experts_per_token);
+        if (abi::moves_tokens(cases.op) && cases.expert_skew > 0)
+            keys += fmt::format(", expert_skew: {}", cases.expert_skew);
         return keys;
     }
     std::string how() const
@@ -142,11 +149,16 @@ struct tuned_kind {
             all.push_back(fmt::format("chunks of {}", to_string(cases.chunk)));
         if (!cases.groups.empty())
             all.push_back(fmt::format("groups {}", fmt::join(cases.groups, "; ")));
+        if (abi::moves_tokens(cases.op))
+            all.push_back(fmt::format("tokens of {} to {} ranks{}", to_string(cases.token), cases.experts_per_token,
+                                      cases.expert_skew > 0 ? fmt::format(", skew {}", cases.expert_skew) : ""));
         return fmt::format("{}", fmt::join(all, ", "));
     }
     collective_case case_of(std::uint64_t bytes) const
     {
-        collective_case c = make_case(cases.op, k_auto_algorithm, cases.type, cases.redop, bytes);
+        collective_case c = make_case(cases.op, k_auto_algorithm, cases.type, cases.redop, bytes, cases.token.value());
+        c.experts_per_token = cases.experts_per_token;
+        c.expert_skew = cases.expert_skew;
         c.root = cases.root;
         c.transposed = cases.transposed;
         c.chunk_bytes = cases.chunk.value();
@@ -202,6 +214,9 @@ std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<
                                   entry.transposed,
                                   entry.chunk.value_or(k_default_chunk),
                                   entry.groups,
+                                  entry.token.value_or(k_default_token),
+                                  entry.experts_per_token.value_or(k_default_experts),
+                                  entry.expert_skew,
                                   {}};
                     if (std::none_of(kinds.begin(), kinds.end(),
                                      [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))

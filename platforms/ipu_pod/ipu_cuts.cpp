@@ -76,6 +76,8 @@ std::optional<collective_bound> ipu_cuts::bound(const collective_case& c, std::u
         case op::all_to_all: in = out = bytes * m * rest / n; break;
         case op::broadcast: (has_root ? out : in) = places == 1 ? bytes : 0; break;
         case op::reduce: (has_root ? in : out) = places == 1 ? bytes : 0; break;
+        case op::dispatch:
+        case op::combine: break; // see bound_of_tokens()
         }
         for (const auto& [what, rate] : {std::pair{in, k.in_rate}, {out, k.out_rate}})
             if (rate > 0 && what * places / rate > found.us)

@@ -127,7 +127,7 @@ std::optional<abi::algorithm> choice_without_table(const platform& machine, cons
     collective_case asked = c;
     asked.algo = k_auto_algorithm;
     const std::vector<abi::platform_table> groups = group_tables(machine, c.groups);
-    const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{c.size_bytes});
+    const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{input_bytes_of(c)});
     const chooser choose{groups, machine.costs(), nullptr, "", machine.published_ranges(longest_of(groups)), machine.room(), machine.ranks(), output_offset};
     const abi::algorithm chosen = choose.chosen(std::move(asked)).algo;
     return is_auto(chosen) ? std::nullopt : std::optional(chosen);

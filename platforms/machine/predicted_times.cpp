@@ -37,9 +37,11 @@ std::uint32_t waits_of(const abi::platform_table& table, const collective_case& 
     using abi::algorithm;
     if (abi::is_in(abi::k_by_ccu, c.algo) || abi::by_switch(c.algo))
         return 0;
+    if (abi::moves_tokens(c.op)) // of those that last: for what is shared, and for the rest
+        return c.algo == algorithm::hierarchical || c.op == abi::collective_op::combine ? 2 : 1;
     if (c.algo == algorithm::mesh_tree) // pieces arrive by themselves; a rank waits for the last one
         return 1;
-    if (has_schedule(c.algo) || has_rings_in_lockstep(c.algo))
+    if (has_schedule(c.op, c.algo) || has_rings_in_lockstep(c.algo))
         return std::max(1u, plan_of(table, c).steps);
     switch (c.algo) {
     case algorithm::direct: return c.op == abi::collective_op::all_to_all ? 1 : 2; // reductions in two shots

@@ -42,6 +42,9 @@ stored_row row_of(const nlohmann::json& j)
     row.type = text_of(j, "type");
     row.redop = text_of(j, "redop");
     row.size_bytes = count_of(j, "size_bytes");
+    row.token_bytes = count_of(j, "token_bytes");
+    row.experts_per_token = count_of(j, "experts_per_token");
+    row.expert_skew = number_of(j, "expert_skew");
     row.time_us = j.at("time_us").get<double>();
     row.algbw_GBps = number_of(j, "algbw_GBps");
     row.busbw_GBps = number_of(j, "busbw_GBps");

@@ -18,6 +18,8 @@ namespace weft {
 struct stored_row {
     std::string op, algorithm, group, type, redop;
     std::optional<std::uint64_t> size_bytes;
+    std::optional<std::uint64_t> token_bytes, experts_per_token; ///< of dispatch and combine
+    std::optional<double> expert_skew;
     double time_us = 0;
     std::optional<double> algbw_GBps, busbw_GBps, bound_us, bound_share;
     std::string bound_by;

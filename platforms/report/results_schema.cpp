@@ -81,6 +81,9 @@ json row_schema()
     row.insert(row.begin() + 2, member{"group", text("Ranks that completed it, where not all did together"), false});
     const std::vector<member> more = {
         {"time_us", number("From the start to the last rank's end, in microseconds; of a repeated case the mean")},
+        {"token_bytes", count("Bytes of a token; of dispatch and combine"), false},
+        {"experts_per_token", count("Ranks that each token goes to; of dispatch and combine"), false},
+        {"expert_skew", number("Share of the choices among the first quarter of the ranks alone; of dispatch and combine"), false},
         {"algbw_GBps", number("size_bytes over the time, in 10^9 bytes per second")},
         {"busbw_GBps",
          number("algbw_GBps times the factor of nccl-tests for this collective, in 10^9 bytes per second")},

@@ -99,6 +99,15 @@ std::string line_of(const cells& line, const widths& width)
     return text;
 }
 
+/// What a part of the table is of: "dispatch, each token to 8 ranks".
+std::string part_of(const result_row& row)
+{
+    if (row.token_bytes == 0)
+        return row.op;
+    const std::string skew = row.expert_skew > 0 ? fmt::format(", skew {}", row.expert_skew) : "";
+    return fmt::format("{}, each token to {} ranks{}", row.op, row.experts_per_token, skew);
+}
+
 void print_rows(std::ostream& out, const run_report& report, const table_style& style)
 {
     const auto any = [&](auto&& has) { return std::any_of(report.rows.begin(), report.rows.end(), has); };
@@ -123,13 +132,13 @@ void print_rows(std::ostream& out, const run_report& report, const table_style& 
     }
     std::vector<std::string> ops; // in order of appearance
     for (const auto& row : report.rows)
-        if (std::find(ops.begin(), ops.end(), row.op) == ops.end())
-            ops.push_back(row.op);
+        if (std::find(ops.begin(), ops.end(), part_of(row)) == ops.end())
+            ops.push_back(part_of(row));
     for (const auto& op : ops) {
         out << "# " << (style.color ? k_bold : "") << op << (style.color ? k_plain : "") << '\n';
         out << "# " << line_of(heading, width) << '\n';
         for (const auto& row : report.rows) {
-            if (row.op != op)
+            if (part_of(row) != op)
                 continue;
             const bool bad = style.color && row.wrong.value_or(0) > 0;
             out << "  " << (bad ? k_red : "") << line_of(cells_of(row, more), width) << (bad ? k_plain : "") << '\n';
@@ -582,6 +591,11 @@ nlohmann::ordered_json to_json(const run_report& r)
         line["size_bytes"] = row.size_bytes;
         line["count"] = row.count;
         line["time_us"] = json_us(row.time_ps);
+        if (row.token_bytes != 0) {
+            line["token_bytes"] = row.token_bytes;
+            line["experts_per_token"] = row.experts_per_token;
+            line["expert_skew"] = row.expert_skew;
+        }
         line["algbw_GBps"] = finite(row.algbw_GBps, "algbw" + where);
         line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
         line["wrong"] = row.wrong ? json(*row.wrong) : json();

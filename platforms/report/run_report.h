@@ -33,6 +33,9 @@ struct result_row {
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
     std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
+    std::uint64_t token_bytes = 0;      ///< of dispatch and combine
+    std::uint32_t experts_per_token = 0;
+    double expert_skew = 0;
     std::uint64_t alone_ps = 0;         ///< the same without hosts beside it; 0: not known
     /// The least time by links and memory (platforms/workload/bounds.h); 0: not known.
     double bound_us = 0;

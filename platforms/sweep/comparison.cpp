@@ -51,6 +51,10 @@ std::string name_of_row(const stored_row& row)
     std::string name = row.op + " " + row.algorithm;
     if (row.size_bytes)
         name += fmt::format(" {} B", *row.size_bytes);
+    if (row.token_bytes)
+        name += fmt::format(" tokens of {} B to {}", *row.token_bytes, row.experts_per_token.value_or(0));
+    if (row.expert_skew.value_or(0) > 0)
+        name += fmt::format(" skew {}", *row.expert_skew);
     for (const std::string* part : {&row.type, &row.redop, &row.group})
         if (!part->empty() && *part != "none")
             name += " " + *part;

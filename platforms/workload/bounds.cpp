@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/bounds.h"
 
+#include "platforms/workload/token_lists.h"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -23,6 +25,16 @@ double least_rate(const abi::platform_table& t)
     for (std::uint32_t d = 0; d < t.dim_count; ++d)
         if (t.dims[d] > 1)
             all += t.rate_mbps[d] * k_bytes_per_us_and_mbps * (t.kind[d] == dimension_kind::line ? 0.5 : 1);
+    return all;
+}
+
+/// The average of all ranks: at the ends of a line one of two links is missing.
+double average_rate(const abi::platform_table& t, std::uint32_t dimensions)
+{
+    double all = 0;
+    for (std::uint32_t d = 0; d < dimensions; ++d)
+        if (t.dims[d] > 1)
+            all += t.rate_mbps[d] * k_bytes_per_us_and_mbps * (t.kind[d] == dimension_kind::line ? (t.dims[d] - 1.0) / t.dims[d] : 1);
     return all;
 }
 
@@ -147,6 +159,63 @@ double memory_supply::least_us(double bytes) const
     const double chance = k_less * std::sqrt(load * static_cast<double>(load_block_bytes));
     const double root = (std::sqrt(chance * chance + 4 * (1 - load) * bytes) - chance) / (2 * (1 - load));
     return std::max(bytes, root * root) / (static_cast<double>(bps) / 8e6);
+}
+
+namespace {
+/// The chance that a token goes to none of `others` among `ranks`: its experts are drawn one after the other.
+double misses(double others, double ranks, std::uint32_t experts)
+{
+    double chance = 1;
+    for (std::uint32_t e = 0; e < experts; ++e)
+        chance *= std::max(0.0, ranks - others - e) / std::max(1.0, ranks - e);
+    return chance;
+}
+
+/// What remains of `expected` events, less five standard deviations of as many by chance.
+double at_least_of(double expected) { return std::max(0.0, expected - 5 * std::sqrt(expected)); }
+} // namespace
+
+double share_of_tokens_outside(const collective_case& c, double inside, double ranks)
+{
+    return c.expert_skew > 0 ? 0 : 1 - misses(ranks - inside, ranks, experts_of(c, static_cast<std::uint32_t>(ranks)));
+}
+
+std::optional<collective_bound> bound_of_tokens(const abi::platform_table* table, std::uint32_t ranks, std::uint64_t links_bps,
+                                                const memory_supply& memory, const collective_case& c)
+{
+    if (ranks < 2 || c.token_bytes == 0)
+        return std::nullopt;
+    double rate = static_cast<double>(links_bps) / 8e6, unit = 1; // ranks whose links are one
+    if (table != nullptr) {
+        if (table->failed_regions != 0)
+            return std::nullopt;
+        for (std::uint32_t d = 0; d < table->dim_count; ++d)
+            if (table->dims[d] > 1 && table->rate_mbps[d] == 0)
+                return std::nullopt;
+        rate = average_rate(*table, table->dim_count) + rate_outside(*table, links_bps);
+        if (ports_are_slower(*table, links_bps))
+            rate = std::min(rate, static_cast<double>(links_bps) / 8e6);
+    }
+    if (rate <= 0)
+        return std::nullopt;
+    if (table != nullptr && table->device_members > 1) {
+        unit = table->device_members;
+        rate = average_rate(*table, table->dim_count - 1) * unit;
+    }
+    const std::uint32_t experts = experts_of(c, ranks);
+    const double n = ranks, tokens = static_cast<double>(c.size_bytes / c.token_bytes), choices = n * tokens * experts;
+    collective_bound bound;
+    // To other units. A token goes to its own rank once at most.
+    const double units = n / unit;
+    const double reached = (units - 1) * (1 - misses(unit, n, experts)) * n * tokens;
+    const double by_chance = unit > 1 && c.expert_skew > 0 ? 0 : at_least_of(reached);
+    const double sure = unit > 1 ? 0 : n * tokens * (experts - 1);
+    if (rate > 0)
+        at_least(bound, std::max(by_chance, sure) / n * static_cast<double>(c.token_bytes) * unit / rate,
+                 unit > 1 ? "links of a device" : "links of a rank");
+    at_least(bound, memory.least_us(std::max(at_least_of(choices * (n - 1) / n), n * tokens * (experts - 1)) / n * static_cast<double>(c.token_bytes)),
+             "memory");
+    return bound.us > 0 ? std::optional(bound) : std::nullopt;
 }
 
 collective_bound bound_of_memory(const memory_supply& memory, collective_op op, double bytes, std::uint32_t ranks, std::uint32_t devices,

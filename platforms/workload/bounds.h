@@ -21,6 +21,9 @@
 //                     written once, and what comes to be summed written and read. Collective communication units
 //                     (`by_units`) sum what they read on its way: inputs are read and results written once.
 //                     Compute units take their load of it meanwhile
+//   dispatch, combine each token leaves its rank, or what became of it, once for each other rank of its experts: the
+//                     average of all ranks, less five standard deviations of what chance keeps at home. Memory is
+//                     touched as often. With devices: once for each other device
 //   a switch that sums is no algorithm of the ranks: the platform bounds it (bound_by_cuts)
 #pragma once
 
@@ -64,6 +67,11 @@ std::optional<collective_bound> bound_of(const abi::platform_table& table, std::
 /// Of a process group of `ranks`, each of which sends at most `links_bps` (bit/s of payload, 0 for not known).
 std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, const memory_supply& memory,
                                                abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
+/// Of dispatch and combine; nothing where no rates are known. `table`: nullptr in a process group of `ranks`.
+std::optional<collective_bound> bound_of_tokens(const abi::platform_table* table, std::uint32_t ranks, std::uint64_t links_bps,
+                                                const memory_supply& memory, const collective_case& c);
+/// Share of the tokens, on average, that go to any other ranks than `inside` of `ranks`; 0 with a skew: not known.
+double share_of_tokens_outside(const collective_case& c, double inside, double ranks);
 /// By memory alone; 0 us: not known. `devices`: on which the ranks are, where DMA engines sum, and read the memories of
 /// their device; 0: they do not.
 collective_bound bound_of_memory(const memory_supply& memory, abi::collective_op op, double bytes, std::uint32_t ranks,

@@ -15,23 +15,46 @@ namespace {
 constexpr std::uint64_t k_output_alignment = 1 << 20;
 /// What a buffer holds before its bytes have arrived.
 constexpr int k_poison = 0xee;
+
+std::uint64_t aligned(std::uint64_t offset) { return (offset + k_output_alignment - 1) / k_output_alignment * k_output_alignment; }
+/// Of lines as long as may be.
+std::uint64_t end_of_token_lists(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks)
+{
+    const std::uint32_t line = std::min(ranks, abi::k_most_line);
+    return abi::token_places(token_lists_offset_for(output_offset, c), ranks, line, most_runs_of(c, line)).end();
+}
 } // namespace
 
 std::uint64_t output_offset_for(const run_config& config)
 {
     std::vector<std::uint64_t> sizes;
-    for (const collective_spec& spec : config.workload)
+    for (const collective_spec& spec : config.workload) {
         for (const std::uint64_t bytes : spec.all_sizes())
             sizes.push_back(bytes);
+        if (abi::moves_tokens(spec.op) && is_sound(spec))
+            for (const collective_case& c : spec.cases())
+                sizes.push_back(input_bytes_of(c));
+    }
     if (config.training_step && is_sound(*config.training_step))
         sizes.push_back(config.training_step->buffer_bytes());
     return output_offset_for(sizes);
 }
 
-std::uint64_t output_offset_for(const std::vector<std::uint64_t>& sizes)
+std::uint64_t output_offset_for(const std::vector<std::uint64_t>& input_bytes)
 {
-    const std::uint64_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
-    return (largest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
+    return aligned(input_bytes.empty() ? 0 : *std::max_element(input_bytes.begin(), input_bytes.end()));
+}
+
+std::uint64_t input_bytes_of(const collective_case& c)
+{
+    if (!abi::moves_tokens(c.op))
+        return c.size_bytes;
+    return c.op == abi::collective_op::dispatch ? own_token_bytes(c) : received_token_bytes(c);
+}
+
+std::uint64_t token_lists_offset_for(std::uint64_t output_offset, const collective_case& c)
+{
+    return aligned(output_offset + (c.op == abi::collective_op::dispatch ? received_token_bytes(c) : own_token_bytes(c)));
 }
 
 std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks, abi::algorithm algo)
@@ -39,8 +62,7 @@ std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t rank
     if (firmware::scratch_outputs(algo) == 0) // the others have no output beside their buffer
         return output_offset;
     // Blocks of the first ranks are an element longer.
-    const std::uint64_t longest = output_offset + std::uint64_t{ranks} * sizeof(std::uint64_t);
-    return output_offset + (longest + k_output_alignment - 1) / k_output_alignment * k_output_alignment;
+    return output_offset + aligned(output_offset + std::uint64_t{ranks} * sizeof(std::uint64_t));
 }
 
 namespace {
@@ -53,6 +75,8 @@ std::uint64_t scratch_bytes_for(const collective_case& c, std::uint32_t ranks)
 
 std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks)
 {
+    if (abi::moves_tokens(c.op))
+        return end_of_token_lists(output_offset, c, ranks);
     if (const std::uint64_t scratch = scratch_bytes_for(c, ranks); scratch != 0)
         return scratch_offset_for(output_offset, ranks, c.algo) + scratch;
     if (c.op != abi::collective_op::all_to_all)
@@ -76,6 +100,8 @@ std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
                                                     (1 + firmware::scratch_outputs(c.algo))
                                               : 0;
             output += scratch_bytes_for(c, ranks);
+            if (abi::moves_tokens(c.op)) // what is touched, on average; lists are small
+                output = c.size_bytes * (2 * experts_of(c, ranks) - 1);
             resident = std::max(resident, c.size_bytes + output);
             outputs = std::max(outputs, output);
         }
@@ -136,9 +162,90 @@ void case_memory::fill(const placed_case& placed, const rank_groups& groups)
     }
 }
 
+void case_memory::write(chip_memory& memory, std::uint64_t offset, const void* from, std::uint64_t bytes)
+{
+    each_span(memory, offset, bytes, [from](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
+        std::memcpy(to, static_cast<const std::uint8_t*>(from) + done, n);
+    });
+}
+
+void case_memory::fill_tokens(const placed_case& placed, const rank_groups& groups, bool with_data)
+{
+    const collective_case& c = placed.what;
+    const std::vector<token_lists> all = lists_of_groups(c, placed.input_seed, groups);
+    const std::uint64_t element = abi::element_bytes(c.type);
+    for (std::uint32_t group = 0; group < groups.groups() && !stop_requested(); ++group) {
+        const token_lists& lists = all[group];
+        const std::vector<std::uint32_t>& members = groups.members(group);
+        const bool sends_own = c.op == abi::collective_op::dispatch;
+        write_lists(c, lists, members, !with_data);
+        for (std::uint32_t place = 0; place < members.size() && with_data && !stop_requested(); ++place) {
+            const std::vector<std::uint64_t> numbers = token_numbers(c, lists, place);
+            chip_memory& memory = machine_.chips()[members[place]]->memory;
+            each_span(memory, placed.buffer_offset, numbers.size() * c.token_bytes, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t n) {
+                generate_tokens(c, placed.input_seed, members[place], groups, numbers, done / element, to, n / element);
+            });
+            const std::uint64_t results = sends_own ? lists.received_count(place) : lists.own(place).size();
+            set(memory, output_offset_, results * c.token_bytes, k_poison);
+        }
+    }
+}
+
+/// combine has what the dispatch before has told. `as_sent`: there is all that ranks will tell each other, too.
+void case_memory::write_lists(const collective_case& c, const token_lists& lists, const std::vector<std::uint32_t>& members, bool as_sent)
+{
+    const bool told = as_sent || c.op == abi::collective_op::combine;
+    const std::uint32_t ranks = lists.ranks(), line = lists.line();
+    abi::token_table table;
+    table.ranks = ranks;
+    table.line = line;
+    table.most_runs = most_runs_of(c, line);
+    table.token_bytes = c.token_bytes;
+    const abi::token_places places(token_lists_offset_for(output_offset_, c), ranks, line, table.most_runs);
+    // Rows: what a rank tells the others of its line of each source.
+    std::vector<std::vector<std::uint32_t>> rows(ranks, std::vector<std::uint32_t>(ranks));
+    for (std::uint32_t source = 0; source < ranks && !stop_requested(); ++source) {
+        const std::vector<token_list_contents> all = lists.lists_of(source);
+        chip_memory& memory = machine_.chips()[members[source]]->memory;
+        table.own_bytes = lists.own(source).size() * c.token_bytes;
+        table.received_bytes = lists.received_count(source) * c.token_bytes;
+        std::uint32_t words[offsetof(abi::token_table, check) / sizeof(std::uint32_t)];
+        std::memcpy(words, &table, sizeof words);
+        table.check = abi::check_word(words, std::size(words));
+        write(memory, places.table(), &table, sizeof table);
+        for (std::uint32_t to = 0; to < ranks; ++to) {
+            const token_list_contents& list = all[to];
+            const auto put = [&](chip_memory& at, std::uint64_t offset, std::uint64_t slot, bool knows_place) {
+                abi::token_list head = list.head;
+                head.at = knows_place ? head.at : ~0u;
+                write(at, offset, &head, sizeof head);
+                if (line == 1)
+                    return;
+                write(at, slot, list.before.data(), list.before.size() * sizeof(std::uint32_t));
+                write(at, slot + abi::token_places::runs_offset(line), list.runs.data(), list.runs.size() * sizeof(abi::token_run));
+            };
+            chip_memory& receiver = machine_.chips()[members[to]]->memory;
+            put(memory, places.sent(to), places.sent_runs(to), told);
+            if (told)
+                put(receiver, places.received(source), places.received_runs(source), true);
+            else
+                set(receiver, places.received(source), sizeof(abi::token_list), k_poison);
+            rows[to][source] =
+                c.op == abi::collective_op::dispatch ? list.head.at : list.head.at + list.head.tokens - list.head.led() - list.head.first;
+        }
+    }
+    for (std::uint32_t rank = 0; rank < ranks; ++rank)
+        for (std::uint32_t place = 0; place < line; ++place)
+            if (chip_memory& memory = machine_.chips()[members[rank]]->memory; as_sent)
+                write(memory, places.row(place), rows[rank - rank % line + place].data(), ranks * sizeof(std::uint32_t));
+            else
+                set(memory, places.row(place), ranks * sizeof(std::uint32_t), k_poison);
+}
+
 memory_reader case_memory::reader_of(const placed_case& placed)
 {
-    const std::uint64_t base = placed.what.op == abi::collective_op::all_to_all ? output_offset_ : placed.buffer_offset;
+    const bool has_output = placed.what.op == abi::collective_op::all_to_all || abi::moves_tokens(placed.what.op);
+    const std::uint64_t base = has_output ? output_offset_ : placed.buffer_offset;
     return [this, base](std::uint32_t rank, std::uint64_t offset, std::uint64_t at_most) {
         std::uint64_t got = 0;
         const std::uint8_t* data = machine_.chips()[rank]->memory.span_for_read(base + offset, at_most, got);

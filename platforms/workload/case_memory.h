@@ -22,13 +22,16 @@ struct placed_case {
 
 class case_memory {
 public:
-    /// `output_offset`: of all_to_all.
+    /// `output_offset`: of collectives with an output beside their buffer.
     case_memory(machine& m, std::uint64_t output_offset) : machine_(m), output_offset_(output_offset) {}
 
     std::uint64_t output_offset() const { return output_offset_; }
     /// Writes the inputs of all ranks that take part. Throws bug where a buffer does not fit. Ends early at a stop
     /// request.
     void fill(const placed_case& placed, const rank_groups& groups);
+    /// The same for dispatch and combine, with the lists of the tokens. Without data, these are as if they had been
+    /// sent.
+    void fill_tokens(const placed_case& placed, const rank_groups& groups, bool with_data);
     /// Of the result regions; valid while this lives.
     memory_reader reader_of(const placed_case& placed);
     check_outcome check(const placed_case& placed, const rank_groups& groups)
@@ -39,14 +42,20 @@ public:
 private:
     template <class Fill> void each_span(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, Fill&& fill);
     void set(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, int value);
+    void write(chip_memory& memory, std::uint64_t offset, const void* from, std::uint64_t bytes);
+    void write_lists(const collective_case& c, const token_lists& lists, const std::vector<std::uint32_t>& members, bool as_sent);
 
     machine& machine_;
     std::uint64_t output_offset_;
 };
 
-/// Offset of the output buffer of all_to_all: behind the largest input, page-aligned.
+/// Offset of the output buffer of all_to_all, dispatch and combine: behind the largest input, page-aligned.
 std::uint64_t output_offset_for(const run_config& config);
-std::uint64_t output_offset_for(const std::vector<std::uint64_t>& sizes); ///< of these alone
+std::uint64_t output_offset_for(const std::vector<std::uint64_t>& input_bytes); ///< of these alone
+/// Bytes of the buffer with the input of a rank.
+std::uint64_t input_bytes_of(const collective_case& c);
+/// Where the lists of dispatch and combine are.
+std::uint64_t token_lists_offset_for(std::uint64_t output_offset, const collective_case& c);
 /// Where an algorithm keeps what is on its way: those of all_to_all behind that, the others there.
 std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks, abi::algorithm algo);
 /// HBM that a case needs, from offset 0; `output_offset` as above.

@@ -10,14 +10,18 @@
 //   broadcast       the buffer
 //   reduce          the buffer of one rank
 //   all_to_all      everything one rank sends, its own block included
+//   dispatch        the tokens of one rank, each once, however many experts it goes to
+//   combine         the same
 // and `count` = size_bytes / element_bytes(type), which is `count` of abi::command. Algorithm bandwidth is size / time;
 // bus bandwidth is that times a factor which makes it comparable with the speed of the links whatever n is:
 //   all_reduce 2(n-1)/n     all_gather, reduce_scatter, all_to_all (n-1)/n     broadcast, reduce 1
+//   dispatch, combine k(n-1)/n with k experts for a token
 #pragma once
 
 #include "hw/abi/types.h"
 #include "tlm/config_fields.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,6 +36,11 @@ inline constexpr data_size k_largest_size = data_size(1ull << 40);
 
 /// Pipelining grain where nobody asks for another one (assumed: Kumar and Jouppi give none).
 inline constexpr data_size k_default_chunk = data_size(128 << 10);
+
+/// Of dispatch and combine: 12288 numbers of 2 B, from the 192 MiB for 8192 tokens in UB-Mesh's Table 1.
+inline constexpr data_size k_default_token = data_size(24 << 10);
+/// Different ranks that a token goes to (assumed: so many routed experts are active in DeepSeek-V3).
+inline constexpr std::uint32_t k_default_experts = 8;
 
 /// What fills the inputs, see collective_data.h.
 enum class data_style : std::uint8_t { exact = 0, random = 1 };
@@ -50,6 +59,7 @@ template <> struct enum_names<abi::collective_op> {
         {abi::collective_op::all_reduce, "all_reduce"}, {abi::collective_op::reduce_scatter, "reduce_scatter"},
         {abi::collective_op::all_gather, "all_gather"}, {abi::collective_op::broadcast, "broadcast"},
         {abi::collective_op::all_to_all, "all_to_all"}, {abi::collective_op::reduce, "reduce"},
+        {abi::collective_op::dispatch, "dispatch"},     {abi::collective_op::combine, "combine"},
     };
 };
 template <> struct enum_names<abi::algorithm> {
@@ -123,6 +133,10 @@ struct collective_case {
     std::uint32_t quantised_block = 0;
     std::uint64_t chunk_bytes = 0; ///< pipelining grain of the firmware; 0: none told
     bool chunk_is_asked = false;   ///< by a user; else an algorithm may take a grain of its own
+    // Of dispatch and combine.
+    std::uint64_t token_bytes = 0; ///< whole elements; size_bytes is a multiple of it
+    std::uint32_t experts_per_token = k_default_experts; ///< fewer where there are fewer ranks
+    double expert_skew = 0; ///< 0 to 1: of all choices, those among the first quarter of the ranks
     /// Of a case of `auto`: what was predicted of each algorithm that runs here, the fastest first. That one is `algo`,
     /// unless it is `tuned`.
     std::vector<algorithm_prediction> predictions;
@@ -168,9 +182,23 @@ private:
     std::vector<collective_case> found_;
 };
 
+/// Of dispatch and combine: tokens of `bytes`, or one as long as there are bytes for; the size is rounded down to whole
+/// tokens.
+inline void set_token(collective_case& c, std::uint64_t bytes)
+{
+    if (!abi::moves_tokens(c.op) || c.count == 0)
+        return;
+    const std::uint64_t element = abi::element_bytes(c.type);
+    const std::uint64_t elements = std::min(c.count, std::max<std::uint64_t>(1, bytes / element));
+    c.token_bytes = elements * element;
+    c.count -= c.count % elements;
+    c.size_bytes = c.count * element;
+}
+
 /// A case of `size_bytes` rounded down to whole elements; redop is set to none where nothing is reduced.
+/// `token_bytes`: of dispatch and combine, of one token.
 inline collective_case make_case(abi::collective_op op, abi::algorithm algo, abi::element_type type,
-                                    abi::reduce_op redop, std::uint64_t size_bytes)
+                                 abi::reduce_op redop, std::uint64_t size_bytes, std::uint64_t token_bytes = k_default_token.value())
 {
     collective_case c;
     c.op = op;
@@ -179,6 +207,7 @@ inline collective_case make_case(abi::collective_op op, abi::algorithm algo, abi
     c.redop = reduces(op) ? redop : abi::reduce_op::none;
     c.count = size_bytes / abi::element_bytes(type);
     c.size_bytes = c.count * abi::element_bytes(type);
+    set_token(c, token_bytes);
     return c;
 }
 
@@ -213,7 +242,8 @@ inline std::string problem_of(const collective_case& c, std::uint32_t ranks)
 
 /// Bus bandwidth / algorithm bandwidth for `ranks` ranks, see the head of this file. 0 for one rank, except broadcast
 /// and reduce.
-constexpr double bus_bandwidth_factor(abi::collective_op op, std::uint32_t ranks)
+/// `experts`: of a token.
+constexpr double bus_bandwidth_factor(abi::collective_op op, std::uint32_t ranks, std::uint32_t experts = 1)
 {
     const double n = ranks;
     switch (op) {
@@ -223,6 +253,8 @@ constexpr double bus_bandwidth_factor(abi::collective_op op, std::uint32_t ranks
     case abi::collective_op::all_to_all: return (n - 1.0) / n;
     case abi::collective_op::broadcast:
     case abi::collective_op::reduce: return 1.0;
+    case abi::collective_op::dispatch:
+    case abi::collective_op::combine: return experts * (n - 1.0) / n;
     }
     return 0.0;
 }
@@ -235,6 +267,7 @@ constexpr double algorithm_bandwidth_GBps(std::uint64_t size_bytes, std::uint64_
 
 /// Elements that rank `rank` of `ranks` (of its group) must hold before the start, as indices of abi::command's `count`
 /// elements. Everything else of its buffers must be cleared, or the result of an earlier run could pass for this one's.
+/// What dispatch and combine hold depends on the tokens (token_lists.h).
 inline abi::element_range input_range(const collective_case& c, std::uint32_t rank, std::uint32_t ranks)
 {
     switch (c.op) {

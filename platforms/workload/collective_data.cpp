@@ -265,6 +265,39 @@ void generate(const collective_case& c, std::uint64_t seed, std::uint32_t rank, 
                  elements);
 }
 
+std::vector<std::uint64_t> token_numbers(const collective_case& c, const token_lists& lists, std::uint32_t place)
+{
+    std::vector<std::uint64_t> numbers;
+    if (c.op == abi::collective_op::dispatch)
+        for (const token_lists::placed_token& t : lists.own(place))
+            numbers.push_back(t.token);
+    else
+        for (const token_lists::received_token& t : lists.received(place))
+            numbers.push_back(std::uint64_t{t.source} * lists.tokens() + t.token);
+    return numbers;
+}
+
+void generate_tokens(const collective_case& c, std::uint64_t seed, std::uint32_t rank, const rank_groups& groups,
+                     const std::vector<std::uint64_t>& numbers, std::uint64_t first_element, std::uint8_t* out, std::size_t elements)
+{
+    const std::uint32_t width = abi::element_bytes(c.type);
+    const std::uint64_t of_token = c.token_bytes / width;
+    for (std::size_t done = 0; done < elements;) {
+        const std::uint64_t at = first_element + done, within = at % of_token;
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(elements - done, of_token - within));
+        generate(c, seed, rank, groups, numbers[static_cast<std::size_t>(at / of_token)] * of_token + within, out + done * width, n);
+        done += n;
+    }
+}
+
+std::vector<token_lists> lists_of_groups(const collective_case& c, std::uint64_t seed, const rank_groups& groups)
+{
+    std::vector<token_lists> lists;
+    for (std::uint32_t group = 0; group < groups.groups() && abi::moves_tokens(c.op); ++group)
+        lists.emplace_back(c, seed, group, static_cast<std::uint32_t>(groups.members(group).size()), groups.line_of(group));
+    return lists;
+}
+
 std::string to_string(const wrong_element& w, abi::element_type type)
 {
     const int digits = static_cast<int>(abi::element_bytes(type)) * 2;
@@ -301,6 +334,7 @@ result_checker::result_checker(const collective_case& c, std::uint64_t seed, ran
             throw bug("result_checker", 0,
                       "group " + std::to_string(group) + " has " + std::to_string(groups_.members(group).size()) +
                           " members in place of " + std::to_string(asked));
+    tokens_ = lists_of_groups(case_, seed_, groups_);
     reference_.resize(k_block_elements * abi::element_bytes(c.type));
     gathered_.resize(reference_.size());
     values_.resize(k_block_elements);
@@ -345,9 +379,23 @@ void result_checker::check_all(const memory_reader& read)
     }
 }
 
+/// Elements that are checked.
+abi::element_range result_checker::range_of(std::uint32_t rank)
+{
+    const std::uint32_t place = groups_.place_of(rank);
+    if (tokens_.empty())
+        return result_range(case_, place, groups_.group_size_of(rank));
+    const token_lists& lists = tokens_[groups_.group_of(rank)];
+    const std::uint64_t of_token = case_.token_bytes / abi::element_bytes(case_.type);
+    if (case_.op == abi::collective_op::combine)
+        return {0, lists.own(place).size() * of_token};
+    received_ = lists.received(place);
+    return {0, received_.size() * of_token};
+}
+
 void result_checker::check_rank(std::uint32_t rank, const memory_reader& read)
 {
-    const abi::element_range range = result_range(case_, groups_.place_of(rank), groups_.group_size_of(rank));
+    const abi::element_range range = range_of(rank);
     const std::uint64_t end = range.first + range.count;
     for (std::uint64_t first = range.first; first < end;) {
         // Cut at multiples of the block, as check_all does: the digest is one of blocks.
@@ -370,6 +418,8 @@ void result_checker::make_reference(std::uint32_t rank, std::uint64_t first, std
         generate(case_, seed_, groups_.members(groups_.group_of(rank))[case_.root], groups_, first, reference_.data(), elements);
         break;
     case abi::collective_op::all_to_all: make_exchange(rank, first, elements); break;
+    case abi::collective_op::dispatch:
+    case abi::collective_op::combine: make_tokens(rank, first, elements); break;
     }
     reference_valid_ = compares_bits();
     if (reference_valid_) {
@@ -379,19 +429,20 @@ void result_checker::make_reference(std::uint32_t rank, std::uint64_t first, std
     }
 }
 
+/// The elements are `at` behind the beginning of the block.
 void result_checker::make_reduction(const std::vector<std::uint32_t>& members, std::uint64_t first,
-                                    std::size_t elements)
+                                    std::size_t elements, std::size_t at)
 {
     const auto summands = static_cast<std::uint32_t>(members.size());
-    const value_plan plan = plan_of(case_, summands);
+    const value_plan plan = plan_of(case_, groups_.group_size_of(members.front())); // of all, as inputs are
     const std::uint64_t key = key_of(case_, seed_);
     const std::int32_t* v = values_.data();
     if (!compares_bits()) {
         std::fill_n(totals_.begin(), elements, 0);
         std::fill_n(magnitudes_.begin(), elements, 0);
         std::vector<std::int32_t> largest(case_.quantised_block != 0 ? k_block_elements / case_.quantised_block : 0);
-        for (std::uint32_t place = 0; place < summands; ++place) {
-            make_values(plan, key, members[place], place, first, values_.data(), elements);
+        for (const std::uint32_t member : members) {
+            make_values(plan, key, member, groups_.place_of(member), first, values_.data(), elements);
             for (std::size_t i = 0; i < elements; ++i) {
                 totals_[i] += v[i];
                 magnitudes_[i] += v[i] < 0 ? -v[i] : v[i];
@@ -406,22 +457,22 @@ void result_checker::make_reduction(const std::vector<std::uint32_t>& members, s
         const double unit = std::ldexp(1.0, -static_cast<int>(plan.fraction_bits));
         const double roundoff = std::ldexp(1.0, -static_cast<int>(precision_bits(case_.type)));
         for (std::size_t i = 0; i < elements; ++i) {
-            sums_[i] = static_cast<double>(totals_[i]) * unit;
-            tolerances_[i] = (summands - 1) * roundoff * (static_cast<double>(magnitudes_[i]) * unit);
+            sums_[at + i] = static_cast<double>(totals_[i]) * unit;
+            tolerances_[at + i] = (summands - 1) * roundoff * (static_cast<double>(magnitudes_[i]) * unit);
             if (case_.quantised_block != 0) {
                 int exponent = 0; // largest = f * 2^exponent with f < 1
                 std::frexp(largest[i / case_.quantised_block] * unit, &exponent);
                 // (2^31 - 1) in place of 2^31 is what the factor covers.
-                tolerances_[i] =
-                    1.000001 * summands * summands * std::ldexp(1.0, exponent - 32) + roundoff * std::fabs(sums_[i]);
+                tolerances_[at + i] =
+                    1.000001 * summands * summands * std::ldexp(1.0, exponent - 32) + roundoff * std::fabs(sums_[at + i]);
             }
         }
         return;
     }
     std::int32_t* r = reduced_.data();
-    make_values(plan, key, members.front(), 0, first, r, elements);
-    for (std::uint32_t place = 1; place < summands; ++place) {
-        make_values(plan, key, members[place], place, first, values_.data(), elements);
+    make_values(plan, key, members.front(), groups_.place_of(members.front()), first, r, elements);
+    for (std::uint32_t n = 1; n < summands; ++n) {
+        make_values(plan, key, members[n], groups_.place_of(members[n]), first, values_.data(), elements);
         switch (case_.redop) {
         case abi::reduce_op::sum: // unsigned: int32 wraps, and sums of float integers stay small
             for (std::size_t i = 0; i < elements; ++i)
@@ -438,7 +489,32 @@ void result_checker::make_reduction(const std::vector<std::uint32_t>& members, s
         case abi::reduce_op::none: break; // refused by problem_of
         }
     }
-    encode_values(plan, case_.type, r, elements, reference_.data());
+    encode_values(plan, case_.type, r, elements, reference_.data() + at * abi::element_bytes(case_.type));
+}
+
+void result_checker::make_tokens(std::uint32_t rank, std::uint64_t first, std::size_t elements)
+{
+    const std::uint32_t width = abi::element_bytes(case_.type);
+    const std::uint64_t of_token = case_.token_bytes / width;
+    const std::uint32_t group = groups_.group_of(rank), place = groups_.place_of(rank);
+    const token_lists& lists = tokens_[group];
+    const std::vector<std::uint32_t>& ranks = groups_.members(group);
+    for (std::size_t done = 0; done < elements;) {
+        const auto number = static_cast<std::size_t>((first + done) / of_token);
+        const std::uint64_t within = (first + done) % of_token;
+        const auto n = static_cast<std::size_t>(std::min<std::uint64_t>(elements - done, of_token - within));
+        if (case_.op == abi::collective_op::dispatch) {
+            const token_lists::received_token& t = received_[number];
+            generate(case_, seed_, ranks[t.source], groups_, t.token * of_token + within, reference_.data() + done * width, n);
+        } else {
+            const token_lists::placed_token& t = lists.own(place)[number];
+            std::vector<std::uint32_t> members = lists.members_of(place, t);
+            for (std::uint32_t& m : members)
+                m = ranks[m];
+            make_reduction(members, (std::uint64_t{place} * lists.tokens() + t.token) * of_token + within, n, done);
+        }
+        done += n;
+    }
 }
 
 void result_checker::make_gather(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements)

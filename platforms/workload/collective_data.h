@@ -34,6 +34,7 @@
 
 #include "platforms/workload/collective_case.h"
 #include "platforms/workload/rank_groups.h"
+#include "platforms/workload/token_lists.h"
 
 #include <cstddef>
 #include <cstdint>
@@ -63,6 +64,15 @@ struct memory_span {
 /// on, valid until the next call. Long spans are fast: nothing is copied where one holds a whole block.
 using memory_reader =
     std::function<memory_span(std::uint32_t rank, std::uint64_t offset_bytes, std::uint64_t max_bytes)>;
+
+/// Of dispatch and combine: the tokens that a rank has before the start, one behind the other, as their numbers; what
+/// lies there is made from these. Of received ones every source has its own numbers.
+std::vector<std::uint64_t> token_numbers(const collective_case& c, const token_lists& lists, std::uint32_t place);
+/// Their elements [first_element, first_element + elements).
+void generate_tokens(const collective_case& c, std::uint64_t seed, std::uint32_t rank, const rank_groups& groups,
+                     const std::vector<std::uint64_t>& numbers, std::uint64_t first_element, std::uint8_t* out, std::size_t elements);
+/// Of all groups; empty for other operations.
+std::vector<token_lists> lists_of_groups(const collective_case& c, std::uint64_t seed, const rank_groups& groups);
 
 /// A result that is not the expected one. Bit patterns, in the low bits for 16-bit types.
 struct wrong_element {
@@ -102,7 +112,9 @@ private:
     bool same_for_all_ranks() const;
     bool compares_bits() const;
     void make_reference(std::uint32_t rank, std::uint64_t first, std::size_t elements);
-    void make_reduction(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements);
+    void make_reduction(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements, std::size_t at = 0);
+    void make_tokens(std::uint32_t rank, std::uint64_t first, std::size_t elements);
+    abi::element_range range_of(std::uint32_t rank);
     void make_gather(const std::vector<std::uint32_t>& members, std::uint64_t first, std::size_t elements);
     void make_exchange(std::uint32_t rank, std::uint64_t first, std::size_t elements);
     void compare(std::uint32_t rank, std::uint64_t first, std::size_t elements, const memory_reader& read);
@@ -112,6 +124,8 @@ private:
     std::uint64_t seed_;
     rank_groups groups_;
     std::uint32_t ranks_;
+    std::vector<token_lists> tokens_;                   ///< of groups
+    std::vector<token_lists::received_token> received_; ///< of the rank that is being checked, by dispatch
     std::vector<std::uint8_t> reference_; ///< right bit patterns of the block; of random sums the last that passed
     bool reference_valid_ = false;        ///< false: no random sum of this block has passed yet
     std::uint64_t reference_digest_ = 0;

@@ -47,6 +47,8 @@ double expected_traffic(const collective_case& c, double ranks)
         return 2 * size * (group - 1) * (ranks / group);
     }
     case abi::collective_op::all_to_all: return size * ranks;
+    case abi::collective_op::dispatch:
+    case abi::collective_op::combine: return size * ranks * std::min<double>(c.experts_per_token, ranks);
     default: return size * (ranks - 1);
     }
 }
@@ -79,8 +81,11 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
     ++index_;
     const double cpu_before = cpu_seconds();
     const group_layout layout = groups_.layout_of(c);
-    const rank_groups groups(machine_.data_ranks(), layout.members);
-    if (config_.data == data_mode::checked)
+    const rank_groups groups = abi::moves_tokens(c.op) ? groups_.groups_of(layout) : rank_groups(machine_.data_ranks(), layout.members);
+    const bool checked = config_.data == data_mode::checked;
+    if (abi::moves_tokens(c.op))
+        memory_.fill_tokens(placed, groups, checked);
+    else if (checked)
         memory_.fill(placed, groups);
     data_cpu_seconds_ += cpu_seconds() - cpu_before;
 
@@ -157,8 +162,9 @@ abi::command collective_host::command_for(const placed_case& placed, std::uint64
     command.count = c.count;
     command.buffer_offset = placed.buffer_offset;
     command.output_offset = memory_.output_offset();
-    command.scratch_offset =
-        scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()), c.algo);
+    command.scratch_offset = abi::moves_tokens(c.op)
+                                 ? token_lists_offset_for(command.output_offset, c)
+                                 : scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()), c.algo);
     command.chunk_bytes = chunk_bytes;
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
     command.root = c.gathers_by ? firmware::told_gather(*c.gathers_by) : c.root;

@@ -11,6 +11,7 @@
 #include "platforms/workload/lockstep_ring_costs.h"
 #include "platforms/workload/planned_schedule.h"
 #include "platforms/workload/switch_sum_costs.h"
+#include "platforms/workload/token_costs.h"
 #include "platforms/workload/unit_costs.h"
 
 #include <algorithm>
@@ -38,6 +39,8 @@ public:
             return std::nullopt;
         if (abi::by_switch(c_.algo)) // links of ranks do not bound it
             return c_.algo == abi::algorithm::switchml ? by_switch_us(t_, m_, c_) : std::nullopt;
+        if (abi::moves_tokens(c_.op))
+            return tokens_us(t_, m_, c_);
         const std::optional<double> found = by_algorithm();
         if (!found)
             return std::nullopt;
@@ -57,7 +60,7 @@ public:
 private:
     std::optional<double> by_algorithm() const
     {
-        if (has_schedule(c_.algo))
+        if (has_schedule(c_.op, c_.algo))
             return by_schedule();
         if (abi::is_in(abi::k_by_ccu, c_.algo))
             return by_units_us(t_, m_, c_);

@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/group_assignment.h"
 
+#include "firmware/collectives/token_lines.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -32,6 +34,17 @@ group_layout group_assignment::layout_of(const collective_case& c) const
         }
     }
     return layout;
+}
+
+rank_groups group_assignment::groups_of(const group_layout& layout) const
+{
+    rank_groups groups(machine_.data_ranks(), layout.members);
+    std::vector<std::uint32_t> lines;
+    for (const rank_list& members : layout.members)
+        lines.push_back(firmware::token_line(layout.firmware_knows ? machine_.chips()[members.front()]->table()
+                                                                   : tables_of_group(members, tables(), 1).front()));
+    groups.set_lines(std::move(lines));
+    return groups;
 }
 
 table_of_rank group_assignment::tables() const

@@ -19,6 +19,8 @@ public:
     explicit group_assignment(machine& m) : machine_(m) {}
 
     group_layout layout_of(const collective_case& c) const;
+    /// Who works with whom in it, and in which lines.
+    rank_groups groups_of(const group_layout& layout) const;
     /// Tells every member, and those outside of all groups that each is alone. Throws bug when no bank is left.
     void write(const group_layout& layout);
     /// All banks are free again: counters of semaphores have begun anew.

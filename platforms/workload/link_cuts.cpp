@@ -5,6 +5,7 @@
 #include "hw/routing/fabric_plan.h"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <map>
 #include <set>
@@ -34,19 +35,30 @@ struct crossing {
 };
 
 /// `inside` of `ranks` are on this side, the root as well or not.
-crossing crossing_of(abi::collective_op op, double bytes, double inside, double ranks, bool has_root)
+crossing crossing_of(const collective_case& c, double inside, double ranks, bool has_root)
 {
     using abi::collective_op;
+    const auto bytes = static_cast<double>(c.size_bytes);
     const double outside = ranks - inside;
     if (inside == 0 || outside == 0)
         return {};
-    switch (op) {
+    switch (c.op) {
     case collective_op::all_reduce: return {bytes, bytes};
     case collective_op::reduce_scatter: return {bytes * inside / ranks, bytes * outside / ranks};
     case collective_op::all_gather: return {bytes * outside / ranks, bytes * inside / ranks};
     case collective_op::all_to_all: return {bytes * inside * outside / ranks, bytes * inside * outside / ranks};
     case collective_op::broadcast: return has_root ? crossing{0, bytes} : crossing{bytes, 0};
     case collective_op::reduce: return has_root ? crossing{bytes, 0} : crossing{0, bytes};
+    case collective_op::dispatch:
+    case collective_op::combine: {
+        // Once at least, if any of its experts is on the other side; what is made of it, back.
+        const auto from = [&](double side) {
+            const double tokens = side * bytes / static_cast<double>(c.token_bytes) * share_of_tokens_outside(c, side, ranks);
+            return std::max(0.0, tokens - 5 * std::sqrt(tokens)) * static_cast<double>(c.token_bytes); // by chance
+        };
+        const crossing there{from(outside), from(inside)};
+        return c.op == collective_op::dispatch ? there : crossing{there.out, there.in};
+    }
     }
     return {};
 }
@@ -274,7 +286,7 @@ std::optional<collective_bound> link_cuts::bound(const collective_case& c, const
                 if (const auto found_at = places[g].find((k.first + i) % size); found_at != places[g].end())
                     inside += found_at->second;
             const std::uint32_t root = c.root < groups[g].size() ? place_along(k.dimension, groups[g][c.root]) : 0;
-            const crossing of_group = crossing_of(c.op, bytes, inside, static_cast<double>(groups[g].size()),
+            const crossing of_group = crossing_of(c, inside, static_cast<double>(groups[g].size()),
                                                   (root + size - k.first) % size < k.count);
             sum.in += of_group.in;
             sum.out += of_group.out;

@@ -141,7 +141,10 @@ void plan_rings(const abi::platform_table& table, const abi::command& command, p
 }
 } // namespace
 
-bool has_schedule(abi::algorithm algorithm) { return runs_by(algorithm, "engine"); }
+bool has_schedule(abi::collective_op op, abi::algorithm algorithm)
+{
+    return runs_by(algorithm, "engine") && !abi::moves_tokens(op); // their lists of tokens are the schedule
+}
 bool has_rings_in_lockstep(abi::algorithm algorithm) { return runs_by(algorithm, "replica_rings"); }
 
 planned_rank plan_of(const abi::platform_table& table, const collective_case& c)

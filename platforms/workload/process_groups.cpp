@@ -294,6 +294,13 @@ std::optional<collective_bound> bound_on(const platform& p, const collective_cas
     for (const rank_list& group : groups)
         longest = std::max(longest, group.size());
     const auto ranks = static_cast<std::uint32_t>(longest);
+    if (abi::moves_tokens(c.op)) {
+        std::optional<collective_bound> bound = bound_of_tokens(by_dimension ? &machine : nullptr, ranks, links_bps, memory, c);
+        const link_cuts* const cuts = machine.ranks == p.ranks() ? p.cuts() : nullptr;
+        if (const auto by_cuts = cuts == nullptr ? std::nullopt : cuts->bound(c, groups); by_cuts && (!bound || by_cuts->us > bound->us))
+            bound = by_cuts;
+        return bound;
+    }
     std::optional<collective_bound> bound = by_dimension ? bound_of(machine, links_bps, memory, c.op, c.size_bytes, by_units)
                                                          : bound_of_group(ranks, links_bps, memory, c.op, c.size_bytes, by_units);
     const auto take_larger = [&](const std::optional<collective_bound>& other) {

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace weft {
@@ -32,10 +33,15 @@ public:
         return static_cast<std::uint32_t>(members_[group_of_[rank]].size());
     }
 
+    /// Ranks of a line of the group, for dispatch and combine (hw/abi/tokens.h); 1 unless told.
+    std::uint32_t line_of(std::uint32_t group) const { return group < lines_.size() ? lines_[group] : 1; }
+    void set_lines(std::vector<std::uint32_t> lines) { lines_ = std::move(lines); } ///< by group
+
 private:
     std::vector<std::uint32_t> group_of_;
     std::vector<std::uint32_t> place_;
     std::vector<std::vector<std::uint32_t>> members_;
+    std::vector<std::uint32_t> lines_;
 };
 
 /// What a machine answers when `ranks_per_group` of its ranks are to work together.

@@ -72,6 +72,16 @@ std::vector<config_problem> collective_spec::validate() const
         too_small(sizes[i], fmt::format("sizes.{}", i));
     if (range)
         too_small(range->from, "range.from");
+    if (abi::moves_tokens(op) && token && token->value() != 0) {
+        too_small(*token, "token");
+        need(p, token->value() % element == 0, "token",
+             fmt::format("is {}, no whole number of elements of {} ({} B).", to_string(*token), name_of(*largest_type), element));
+        for (const std::uint64_t bytes : all_sizes())
+            if (bytes < token->value() && bytes >= element) {
+                need(p, false, "token", fmt::format("is {}, more than the size of {}, which holds no token then.", to_string(*token), to_string(data_size(bytes))));
+                break;
+            }
+    }
     return p;
 }
 
@@ -82,13 +92,16 @@ std::vector<key_rule<collective_spec>> collective_spec::key_rules()
         {"root", "for broadcast and reduce", [](const spec& s) { return has_root(s.op); }},
         {"redops", "where something is reduced", [](const spec& s) { return reduces(s.op); }},
         {"chunk",
-         "for algorithms in chunks: not all_to_all, which sends each block whole, and not switchml or those of CCUs",
+         "for algorithms in chunks: not all_to_all, dispatch and combine, which send each block whole, and not switchml or those of CCUs",
          [](const spec& s) {
-             return s.op != abi::collective_op::all_to_all &&
+             return s.op != abi::collective_op::all_to_all && !abi::moves_tokens(s.op) &&
                     has_any(s, [](abi::algorithm a) { return !abi::by_switch(a) && !abi::is_in(abi::k_by_ccu, a); });
          }},
         {"transposed", "with ring_1d, row_pair, row_pair_forward and mesh_tree",
          [](const spec& s) { return has_any(s, abi::follows_rows); }},
+        {"token", "for dispatch and combine", [](const spec& s) { return abi::moves_tokens(s.op); }},
+        {"experts_per_token", "for dispatch and combine", [](const spec& s) { return abi::moves_tokens(s.op); }},
+        {"expert_skew", "for dispatch and combine", [](const spec& s) { return abi::moves_tokens(s.op); }},
         {"start_skew", "with repeats above 1", [](const spec& s) { return s.repeats > 1; }},
     };
 }
@@ -111,6 +124,11 @@ bool starts_at_random(const run_config& run)
 {
     return std::any_of(run.workload.begin(), run.workload.end(),
                        [](const collective_spec& s) { return s.repeats > 1 && s.start_skew.value() > 0; });
+}
+
+bool draws_tokens(const run_config& run)
+{
+    return std::any_of(run.workload.begin(), run.workload.end(), [](const collective_spec& s) { return abi::moves_tokens(s.op); });
 }
 
 bool uses_auto(const run_config& run)
@@ -166,7 +184,9 @@ abi::algorithm collective_spec::default_algorithm() const
     switch (op) {
     case abi::collective_op::broadcast:
     case abi::collective_op::reduce: return abi::algorithm::mesh_tree;
-    case abi::collective_op::all_to_all: return abi::algorithm::direct;
+    case abi::collective_op::all_to_all:
+    case abi::collective_op::dispatch:
+    case abi::collective_op::combine: return abi::algorithm::direct;
     default: return abi::algorithm::ring_1d;
     }
 }
@@ -180,13 +200,15 @@ std::vector<collective_case> collective_spec::cases() const
         for (const abi::element_type type : types)
             for (const abi::reduce_op redop : reductions)
                 for (const std::uint64_t bytes : all_sizes()) {
-                    collective_case c = make_case(op, algo, type, redop, bytes);
+                    collective_case c = make_case(op, algo, type, redop, bytes, token.value_or(k_default_token).value());
                     c.root = root;
                     c.transposed = transposed;
                     c.style = inputs;
                     c.chunk_bytes = chunk_bytes();
                     c.chunk_is_asked = chunk.has_value();
                     c.groups = groups;
+                    c.experts_per_token = experts_per_token.value_or(k_default_experts);
+                    c.expert_skew = expert_skew;
                     choices.take(c, default_algorithm());
                     all.push_back(c);
                 }

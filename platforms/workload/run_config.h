@@ -64,17 +64,20 @@ struct collective_spec {
     std::uint32_t repeats = 1;
     duration start_skew = duration(1'000'000);
     std::vector<std::string> groups;
+    std::optional<data_size> token; ///< none: k_default_token
+    std::optional<std::uint32_t> experts_per_token; ///< none: k_default_experts
+    double expert_skew = 0;
     algorithm_choices choices; ///< of `auto`; not a key: made when the machine is known
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("op", self.op, "The collective", k_user_choice);
-        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml where no frame is lost and one job has the switch); empty: ring_1d, for broadcast mesh_tree, for all_to_all direct", k_user_choice);
+        visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml where no frame is lost and one job has the switch); empty: ring_1d, for broadcast mesh_tree, for all_to_all, dispatch and combine direct", k_user_choice);
         visit("types", self.types, "Element types", k_user_choice);
         visit("redops", self.redops, "Reductions", k_user_choice);
         visit(
             "sizes", self.sizes,
-            "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together",
+            "Sizes as in nccl-tests: the buffer, or for all_gather, reduce_scatter and all_to_all all shards together; for dispatch and combine the tokens of a rank, each once",
             k_user_choice, between(data_size(1), k_largest_size));
         visit("range", self.range, "A geometric row of sizes instead of, or besides, `sizes`", k_user_choice);
         visit("root", self.root, "Root rank", k_user_choice);
@@ -101,6 +104,15 @@ struct collective_spec {
               "columns, \"dimension 0\" (the innermost), \"dimensions 0 1\", \"blocks of 4\" or a list of ranks like \"0-3,8,12-28/4\". Empty: all "
               "ranks together",
               k_user_choice);
+        visit("token", self.token,
+              "Of dispatch and combine: bytes of one token; sizes are rounded down to whole tokens. Left out: 24 KiB, or the size where that is less",
+              derived("UB-Mesh, Table 1: 192 MiB are 8192 tokens of 12288 numbers of 2 B"), between(data_size(1), k_largest_size));
+        visit("experts_per_token", self.experts_per_token,
+              "Of dispatch and combine: how many different ranks each token goes to, one expert on each; drawn from the seed. Left out: 8, or all where there are fewer",
+              assumed("so many routed experts are active in DeepSeek-V3"), at_least(1));
+        visit("expert_skew", self.expert_skew,
+              "Of dispatch and combine: share of the choices of experts that are among the first quarter of the ranks alone; the others are among all",
+              k_user_choice, real_between(0, 1));
     }
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<collective_spec>> key_rules();
@@ -181,6 +193,8 @@ bool is_sound(const collective_spec& spec);
 bool runs_any(const run_config& run, bool (*is)(abi::algorithm));
 /// Whether ranks start at different, drawn times.
 bool starts_at_random(const run_config& run);
+/// Whether experts of tokens are drawn.
+bool draws_tokens(const run_config& run);
 /// Whether anything in `run` is left to the host to choose.
 bool uses_auto(const run_config& run);
 
@@ -197,13 +211,13 @@ template <class C> bool uses_seed(const C& c)
     if constexpr (has_draws<C>::value)
         if (c.draws())
             return true;
-    return c.run.data == data_mode::checked || starts_at_random(c.run);
+    return c.run.data == data_mode::checked || starts_at_random(c.run) || draws_tokens(c.run);
 }
 
 /// Rules about the keys of run_config, for the configuration of a platform that shows them as its own.
 template <class C> void add_run_rules(std::vector<key_rule<C>>& rules)
 {
-    rules.push_back({"seed", "with data: checked, start_skew, or faults by chance", &uses_seed<C>});
+    rules.push_back({"seed", "with data: checked, start_skew, dispatch and combine, or faults by chance", &uses_seed<C>});
     for (const char* key : {"workload.N.inputs", "training_step.inputs"})
         rules.push_back({key, "with data: checked", [](const C& c) { return c.run.data == data_mode::checked; }});
     rules.push_back({"tuning", "with algorithms: [auto]", [](const C& c) { return uses_auto(c.run); }});

@@ -123,7 +123,7 @@ bool meets_spread_parts(const train_ground& ground, const collective_case& c)
 /// two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
 bool meets_everywhere(const train_ground& ground, const collective_case& c)
 {
-    return !c.groups.empty() || c.op == abi::collective_op::reduce || shares_ports(ground, c) || takes_detours(ground, c) ||
+    return !c.groups.empty() || abi::moves_tokens(c.op) || c.op == abi::collective_op::reduce || shares_ports(ground, c) || takes_detours(ground, c) ||
            meets_spread_parts(ground, c) || c.algo == abi::algorithm::direct ||
            c.algo == abi::algorithm::parameter_server ||
            c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::multi_ring || c.algo == abi::algorithm::two_phase ||

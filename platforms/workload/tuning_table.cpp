@@ -94,7 +94,8 @@ bool same_cases(const tuned_cases& a, const tuned_cases& b)
 {
     return a.op == b.op && a.type == b.type && (!reduces(a.op) || a.redop == b.redop) &&
            (!has_root(a.op) || a.root == b.root) && a.transposed == b.transposed && a.chunk == b.chunk &&
-           a.groups == b.groups;
+           a.groups == b.groups &&
+           (!abi::moves_tokens(a.op) || (a.token == b.token && a.experts_per_token == b.experts_per_token && a.expert_skew == b.expert_skew));
 }
 
 std::vector<config_problem> tuned_range::validate() const
@@ -136,7 +137,11 @@ bool tuned_cases::has(const collective_case& c) const
     // What is written without a chunk was measured with that of each algorithm.
     if (c.chunk_is_asked && chunk == k_default_chunk)
         return false;
-    return c.ranks_per_group == 0 && same_cases(*this, {c.op, c.type, c.redop, c.root, c.transposed, data_size(c.chunk_bytes), c.groups, {}});
+    // A size below that of a token is one token.
+    if (make_case(c.op, c.algo, c.type, c.redop, c.size_bytes, token.value()).token_bytes != c.token_bytes)
+        return false;
+    return c.ranks_per_group == 0 && same_cases(*this, {c.op, c.type, c.redop, c.root, c.transposed, data_size(c.chunk_bytes), c.groups, token,
+                                                        c.experts_per_token, c.expert_skew, {}});
 }
 
 std::vector<config_problem> tuning_table::validate() const
@@ -207,6 +212,9 @@ std::string to_text(const tuning_table& table, const std::string& made_by)
             for (const std::string& group : t.groups)
                 text += fmt::format("      - {}\n", quoted(group));
         }
+        if (abi::moves_tokens(t.op))
+            text += fmt::format("    token: {}\n    experts_per_token: {}\n    expert_skew: {}\n", to_string(t.token), t.experts_per_token,
+                                t.expert_skew);
         text += "    ranges:\n";
         for (const tuned_range& r : t.ranges)
             text += fmt::format("      - {{from: {}, to: {}, algorithm: {}}}\n", to_string(r.from), to_string(r.to),

@@ -50,6 +50,10 @@ struct tuned_cases {
     bool transposed = false;
     data_size chunk = k_default_chunk;
     std::vector<std::string> groups;
+    // Of dispatch and combine.
+    data_size token = k_default_token;
+    std::uint32_t experts_per_token = k_default_experts;
+    double expert_skew = 0;
     std::vector<tuned_range> ranges;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
@@ -62,6 +66,9 @@ struct tuned_cases {
         visit("chunk", self.chunk, "Pipelining grain of the firmware", k_user_choice,
               between(data_size(1), data_size(1ull << 32)));
         visit("groups", self.groups, "Process groups, as in the workload", k_user_choice);
+        visit("token", self.token, "Bytes of a token, of dispatch and combine", k_user_choice, between(data_size(1), k_largest_size));
+        visit("experts_per_token", self.experts_per_token, "Ranks that each token goes to, of dispatch and combine", k_user_choice, at_least(1));
+        visit("expert_skew", self.expert_skew, "As in the workload, of dispatch and combine", k_user_choice, real_between(0, 1));
         visit("ranges", self.ranges, "The fastest algorithm by size, from small to large", k_user_choice);
     }
     std::vector<config_problem> validate() const;

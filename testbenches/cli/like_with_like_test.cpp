@@ -122,7 +122,7 @@ TEST_CASE("compare says which results are no whole answer")
 TEST_CASE("a seed that nothing draws from is a warning")
 {
     const program_shell sh;
-    const std::string words = "warning: seed: is set, but nothing uses it: it applies only with data: checked, start_skew, or faults by chance.";
+    const std::string words = "warning: seed: is set, but nothing uses it: it applies only with data: checked, start_skew, dispatch and combine, or faults by chance.";
     const auto check = [&](const std::string& arguments) { return sh.run("$weft check " + arguments).err; };
     CHECK(has(check("small.yaml --set data=off --set seed=3"), words));
     CHECK(has(check("small.yaml --set data=off --seed 3"), words));

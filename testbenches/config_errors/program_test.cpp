@@ -500,7 +500,7 @@ TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]"
     const program_run r = run_rv64(dir, "outside.elf");
     INFO(r.err);
     CHECK(r.exit_code == 2);
-    CHECK(has(r.err, "bytes at 0x80000000 lies outside program memory (0x100000 to 0x13ffff); link it with "));
+    CHECK(has(r.err, "bytes at 0x80000000 lies outside program memory (0x100000 to 0x14ffff); link it with "));
     CHECK_FALSE(fs::exists(dir.path() / "out"));
 }
 

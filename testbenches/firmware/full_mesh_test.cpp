@@ -547,7 +547,7 @@ TEST_CASE("full mesh: what runs and what is refused")
     CHECK(refusal(collective_op::all_reduce, algorithm::hierarchical, {8, 8}, abi::dimension_kind::line) ==
           "hierarchical needs every dimension to be a ring or a full mesh, and no failed chips");
     CHECK(refusal(collective_op::all_reduce, algorithm::direct, {8, 8}, abi::dimension_kind::line) ==
-          "direct, except for all_to_all, needs every dimension to be a ring or a full mesh, and no failed chips");
+          "direct, except for all_to_all, dispatch and combine, needs every dimension to be a ring or a full mesh, and no failed chips");
     CHECK(refusal(collective_op::all_gather, algorithm::direct, {16384}).empty());
     CHECK(refusal(collective_op::all_gather, algorithm::direct, {3, 8192}) ==
           "direct is limited to 16384 ranks: its barrier has 14 semaphores");

@@ -159,7 +159,7 @@ TEST_CASE("elf: what cannot run is refused with a sentence")
     SECTION("beyond program memory")
     {
         f.segment.p_memsz = abi::k_program_memory_bytes + 1;
-        refused("segment 0 of 262145 bytes at 0x100000 lies outside program memory (0x100000 to 0x13ffff)");
+        refused("segment 0 of 327681 bytes at 0x100000 lies outside program memory (0x100000 to 0x14ffff)");
     }
     SECTION("around the end of addresses")
     {

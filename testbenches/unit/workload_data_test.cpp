@@ -98,6 +98,8 @@ std::vector<bytes> right_answer(const collective_case& c, std::uint32_t ranks)
                            all.begin() + static_cast<long>((shard.first + shard.count) * width));
             }
             break;
+        case collective_op::dispatch:
+        case collective_op::combine: break; // unit/token_lists_test, issues/experts_test
         }
     }
     return results;

@@ -1,0 +1,119 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/token_costs.h"
+
+#include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/token_exchange.h"
+#include "firmware/collectives/token_lines.h"
+#include "platforms/workload/bounds.h"
+#include "platforms/workload/cost_parts.h"
+#include "platforms/workload/token_lists.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace weft {
+
+namespace {
+
+namespace costs = firmware::costs;
+
+// Blocks are not equally long, so links are not loaded alike. Calibrated with tokens to 8 ranks, as what is reached of
+// the rates of links: to each rank on a rack of 8x8 NPUs (24 MiB); by leaders there (dispatch 0.97, combine 1), on 8x8
+// chips (2 MiB; 0.72, 0.99) and on a pod of 16 IPUs (1 MiB; 0.64, 0.84).
+constexpr double k_share_to_each = 0.62, k_share_of_dispatch = 0.8, k_share_of_combine = 0.9;
+
+class token_model : cost_parts {
+public:
+    token_model(const abi::platform_table& table, const message_costs& m, const collective_case& c)
+        : cost_parts(table, m, c), line_(firmware::token_line(table)), made_(messages_of_tokens(c, table.ranks, line_)),
+          experts_(experts_of(c, table.ranks)), dispatches_(c.op == abi::collective_op::dispatch)
+    {
+    }
+
+    double us() const
+    {
+        const double scan = t_.ranks * instructions(costs::k_token_list);
+        // Heads, runs and places of lists, each from everybody to everybody.
+        const double lists = dispatches_ ? (line_ > 1 ? 3 : 2) * to_all() + 2 * latency(farthest()) + scan : scan;
+        const double found = c_.algo == abi::algorithm::hierarchical ? by_leaders() : to_each();
+        const auto bound = bound_of_tokens(t_.members == 0 ? &t_ : nullptr, t_.ranks, m_.links_bps, m_.memory_bps, c_);
+        return std::max(start() + instructions(costs::k_token_table) + barrier() + lists + found, bound ? bound->us : 0);
+    }
+
+private:
+    /// A few bytes from a rank to all.
+    double to_all() const
+    {
+        const bool by_ports = firmware::full_mesh(t_) && t_.members == 0;
+        return by_ports ? std::max<std::uint32_t>(1, t_.dma_ports) * post() : t_.ranks * post(costs::k_direct_peer);
+    }
+    /// What links take when every rank sends `bytes` to all alike: of all dimensions, of the innermost one alone, or of
+    /// the others.
+    enum class which { all, inner, outer };
+    double wire(double bytes, which dimensions) const
+    {
+        abi::platform_table part = t_;
+        std::uint32_t innermost = t_.dim_count;
+        while (innermost > 0 && t_.dims[innermost - 1] == 1)
+            --innermost;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (dimensions != which::all && (d + 1 == innermost) != (dimensions == which::inner))
+                part.dims[d] = 1;
+        if (dimensions != which::all) { // broken meshes have fewer
+            part.ranks = 1;
+            for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+                part.ranks *= part.dims[d];
+        }
+        const auto op = abi::collective_op::all_to_all;
+        const auto size = static_cast<std::uint64_t>(bytes);
+        auto bound = bound_of(part, 0, m_.memory_bps, op, size);
+        if (!bound)
+            bound = bound_of_group(t_.ranks, m_.links_bps, m_.memory_bps, op, size);
+        return bound ? bound->us : 0;
+    }
+    /// Messages of a rank: `few` and those of long blocks.
+    double made(double few, double bytes) const
+    {
+        const double messages = few + bytes / static_cast<double>(std::max(firmware::token_exchange::k_message_bytes, c_.token_bytes));
+        return messages * post(costs::k_token_send) + t_.ranks * instructions(costs::k_token_list + costs::k_token_peer);
+    }
+    double runs() const { return made_.runs * instructions(costs::k_token_run); }
+    /// Of what a rank sends, tokens that others lead.
+    double followers() const { return experts_ > 0 ? 1 - made_.lines / experts_ : 0; }
+    double to_each() const
+    {
+        const double share = firmware::full_mesh(t_) ? k_share_to_each : share_of_exchange();
+        const double wire_us = wire(bytes_ * experts_, which::all) / share, rest = followers();
+        const double led_us = made(made_.leads, bytes_ * made_.lines), spans_us = made(made_.spans, 0) + runs();
+        if (dispatches_)
+            return std::max(led_us + spans_us, wire_us) + latency(farthest());
+        // Sums are made when all have met again.
+        const double again = line_ == 1 ? 0 : barrier() + std::max(spans_us, wire_us * rest) + latency(farthest());
+        return std::max(led_us, wire_us * (1 - rest)) + latency(farthest()) + again;
+    }
+    double by_leaders() const
+    {
+        const double reads = std::ceil(t_.ranks / static_cast<double>(firmware::token_exchange::k_row_words)) * line_;
+        const double rows = line_ * post() + latency(farthest()) + reads * (instructions(costs::k_token_row) + m_.access_us + m_.memory_us);
+        const double across_us = wire(bytes_ * made_.lines, which::outer), inside_us = wire(bytes_ * experts_, which::inner);
+        // What is passed on comes second, or first.
+        const double wire_us = std::max(across_us, inside_us) + followers() * std::min(across_us, inside_us);
+        const double made_us = 2 * made(made_.leads, bytes_ * made_.lines / 2) + made(made_.spans, 0) + runs() + made_.spans * instructions(costs::k_token_member);
+        return rows + std::max(made_us, wire_us / (dispatches_ ? k_share_of_dispatch : k_share_of_combine)) + 2 * latency(farthest());
+    }
+
+    std::uint32_t line_;
+    token_messages made_;
+    double experts_;
+    bool dispatches_;
+};
+
+} // namespace
+
+double tokens_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c)
+{
+    return token_model(table, costs, c).us();
+}
+
+} // namespace weft
