@@ -3,10 +3,9 @@
 //
 // combine: what experts made of tokens, back to the ranks of the tokens. Ranks have the lists of the dispatch before.
 //
-// A rank gets one result for each line that a token went to, the sum over the ranks there. hierarchical makes it where
-// the token was led: the others of the line add theirs to the leader's, which sends the sum (UB-Mesh section 5.1, Fig.
-// 14 c). direct makes it at the rank of the token: leaders' results come first, and when all ranks have theirs, the
-// others add to them.
+// A rank gets one result for each line that a token went to, the sum over the ranks there. By hierarchical the others
+// of the line add to the leader's, which sends the sum (UB-Mesh section 5.1, Fig. 14 c). By direct the sum is made at
+// the rank of the token. Leaders' results come first; when all ranks have theirs, the others add to them.
 #include "firmware/collectives/token_collectives.h"
 #include "firmware/collectives/token_exchange.h"
 
@@ -63,19 +62,20 @@ private:
     {
         abi::status s = send_led([](const abi::token_list& h) { return part{0, h.led()}; });
         expect_results([this](const abi::token_list& h) { return t.messages_for(h.led()); });
+        if (t.line == 1) // nobody adds anything
+            return s;
         if (s.ok())
             s = t.wait(k_sem_tokens);
         if (s.ok())
             s = t.meet();
-        for (std::uint32_t k = 0; k < t.ranks && s.ok() && t.line != 1; ++k) {
+        for (std::uint32_t k = 0; k < t.ranks && s.ok(); ++k) {
             const peer to = t.order.at(k);
             const abi::token_list& h = t.received(to.rank);
             s = t.each_span(t.places.received_runs(to.rank), h, h.at, [&](const token_span& span) {
                 return t.send(to.rank, t.last_queues(to.queue), t.in_buffer(span.at), t.in_output(span.first), span.count, k_sem_tokens, t.x.command.redop);
             });
         }
-        if (t.line != 1)
-            expect_results([](const abi::token_list& h) { return h.spans; });
+        expect_results([](const abi::token_list& h) { return h.spans; });
         return s;
     }
 

@@ -6,9 +6,9 @@
 // Who gets how many tokens is known to their sources alone, so lists go first (hw/abi/tokens.h). A receiver adds up
 // where the tokens of each source shall lie, and tells the sources.
 //
-// direct sends each token to each of its receivers. hierarchical sends it once to each line, to its leader there, which
-// passes it on to the others of the line that want it (UB-Mesh section 5.1, Fig. 14 b). Tokens that leaders share come
-// first, on queues of their own, so that leaders pass them on while those of one rank alone are under way.
+// direct sends each token to each of its receivers. hierarchical sends it to its leader in each line, which passes it
+// on (UB-Mesh section 5.1, Fig. 14 b). Shared tokens come first, on queues of their own. Leaders pass them on while
+// those of one rank alone are under way.
 #include "firmware/collectives/token_collectives.h"
 #include "firmware/collectives/token_exchange.h"
 
@@ -34,8 +34,6 @@ public:
         t.forget_heads();
         if (s.ok())
             s = t.passes_on ? send_by_leaders() : send_to_each();
-        if (s.ok())
-            s = t.wait(k_sem_token_runs);
         return s.ok() ? t.wait(k_sem_tokens) : s;
     }
 
@@ -51,6 +49,8 @@ private:
         for (std::uint32_t k = 0; k < t.ranks && s.ok(); ++k) {
             const peer to = t.order.at(k);
             const abi::token_list& h = t.sent(to.rank);
+            if (runs_of(h) > t.table.most_runs) // they would run over into the next slot
+                return {abi::status_code::corrupted, "tokens.runs", to.rank};
             const std::uint64_t bytes = abi::token_places::runs_offset(t.line) + runs_of(h) * sizeof(abi::token_run);
             if (runs_of(h) != 0)
                 s = t.send_bytes(to.rank, to.queue, t.places.sent_runs(to.rank), t.places.received_runs(t.rank), bytes, k_sem_token_runs);
@@ -97,7 +97,7 @@ private:
                 return t.send(to.rank, t.last_queues(to.queue), t.in_buffer(span.first), t.in_output(span.at), span.count, k_sem_tokens);
             });
         }
-        return s;
+        return s.ok() ? t.wait(k_sem_token_runs) : s; // for the combine to come
     }
 
     abi::status send_by_leaders()
@@ -113,10 +113,10 @@ private:
             });
         if (!sent.ok())
             return sent;
-        if (abi::status s = t.wait(k_sem_token_rows); !s.ok())
-            return s;
-        if (abi::status s = t.wait(k_sem_token_shared); !s.ok())
-            return s;
+        constexpr std::uint32_t k_awaited[] = {k_sem_token_runs, k_sem_token_rows, k_sem_token_shared};
+        for (const std::uint32_t semaphore : k_awaited)
+            if (abi::status s = t.wait(semaphore); !s.ok())
+                return s;
         return t.each_with_rows([&](std::uint32_t source, const std::uint32_t* rows) { return pass_on(source, rows); });
     }
 
@@ -134,7 +134,7 @@ private:
         });
     }
 
-    /// Of lists of many short runs most would go for nothing.
+    /// Bytes. Of longer slots most would go for nothing. Assumed; lines of 8 ranks have 2,064 B at most.
     static constexpr std::uint64_t k_short_slot = 4096;
 
     token_exchange t;

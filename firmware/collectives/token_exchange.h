@@ -16,6 +16,7 @@ inline constexpr std::uint32_t k_sem_token_rows = k_sem_data + 2;   ///< rows of
 inline constexpr std::uint32_t k_sem_token_shared = k_sem_data + 3; ///< tokens that wait for others here, or are summed
 inline constexpr std::uint32_t k_sem_tokens = k_sem_data + 4;       ///< tokens that have arrived for good
 inline constexpr std::uint32_t k_sem_token_runs = k_sem_data + 5;   ///< runs of lists
+static_assert(k_sem_token_runs < k_sem_ready, "semaphore ranges overlap");
 
 /// The lowest bit of a set that is not empty. RV64GC has no instruction for it.
 constexpr std::uint32_t lowest_bit(std::uint64_t set)
@@ -41,14 +42,14 @@ class token_exchange {
 public:
     token_exchange(exchange& e, const abi::token_table& t);
 
-    /// Of tokens that lie one behind the other, a message has so many, one at least. Assumed; to each rank, 24 MiB of a
-    /// rack of 8x8 NPUs take 727 us with it, and 844 in whole blocks.
+    /// Of tokens that lie one behind the other, a message has so many, one at least. Assumed. A dispatch of 24 MiB on a
+    /// rack of 8x8 NPUs takes 729 us by direct with it, and 844 us in whole blocks.
     static constexpr std::uint64_t k_message_bytes = 256 << 10;
-    /// Words of a row that are read and written together.
+    /// Words of a row that are read and written together; assumed.
     static constexpr std::uint32_t k_row_words = 16;
 
     abi::status meet() { return x.meet_everybody(); }
-    /// Heads that are read together.
+    /// Heads that are read together: those of a rack; assumed.
     static constexpr std::uint32_t k_heads = 64;
     /// Of the own tokens for a rank, and of those received from it. A machine of k_heads ranks at most reads them once,
     /// unless somebody has written them since.
@@ -171,8 +172,8 @@ public:
     std::uint64_t in_output(std::uint32_t token) const { return x.command.output_offset + token * table.token_bytes; }
     /// Messages for so many tokens one behind the other.
     std::uint32_t messages_for(std::uint32_t tokens) const { return (tokens + grain - 1) / grain; }
-    /// Calls which(to) for a block of tokens for each rank, and sends a message of each block, then the next of each:
-    /// so all links are loaded alike, however long the blocks are.
+    /// Calls which(to) for a block of tokens for each rank, and sends a message of each, then the next of each. So
+    /// links are loaded alike, however long the blocks are.
     struct block {
         std::uint64_t from = 0, into = 0; ///< bytes in HBM
         std::uint32_t tokens = 0;
@@ -213,7 +214,7 @@ public:
         return x.wait_expected(semaphore);
     }
     /// Queues apart for tokens that go on, which would wait behind others.
-    std::uint32_t first_queues(std::uint32_t k) const { return queues < 2 ? 0 : k % (queues / 2); }
+    std::uint32_t first_queues(std::uint32_t k) const { return line == 1 || queues < 2 ? k % queues : k % (queues / 2); }
     std::uint32_t last_queues(std::uint32_t k) const { return queues < 2 ? 0 : queues / 2 + k % (queues - queues / 2); }
 
     exchange& x;
@@ -231,7 +232,7 @@ private:
     abi::status send_by_ports(abi::dma_descriptor d, std::uint64_t stride);
 
     static constexpr std::uint32_t k_cached_runs = 8;
-    abi::token_run cached_[k_cached_runs]; ///< of a list, from run `cached_from_` on
+    abi::token_run cached_[k_cached_runs]; ///< of a list, from address `cached_at_` on
     std::uint64_t cached_at_ = 0;          ///< 0: of none
     abi::token_list heads_[k_heads];
     std::uint64_t heads_from_ = 0; ///< offset of the first one; 0: none

@@ -3,16 +3,19 @@
 //
 // Dispatch and combine of tokens for mixtures of experts: where tokens lie and who gets them.
 //
-// Ranks are parted into lines, `line` ranks that follow each other by number: those along the innermost dimension
-// (firmware/collectives/token_lines.h). A rank keeps its tokens in a block for each line, one behind the other: a token
-// lies in the block of each line with ranks that it goes to. The member of such a set that comes first, counted from
-// the place of the token's own rank in its line, leads the token in that line: the token crosses to the line as its,
-// and it is the one that can pass the token on to the others of the set, and sum what they made of it.
+//   line      `line` ranks that follow each other by number: those along the innermost dimension
+//             (firmware/collectives/token_lines.h)
+//   set       the ranks of one line that a token goes to
+//   leader    the first rank of a set, counted from the place of the token's own rank in its line. The token crosses to
+//             the line once, to its leader, which can pass it on, and sum what others made of it.
+//   run       tokens of the same set, one behind the other
 //
-// In a block, tokens of the first leader come first, and those of a leader alone behind those that it shares; tokens of
-// the same set form a run. Sets follow each other like a Gray code, so that each member's runs lie together. A rank
-// that gets tokens keeps them by source, in rank order, each source's in the order in which they lie there; so those
-// that it leads come last.
+// A rank keeps its tokens in blocks, one for each line. A token lies in the block of each line that has ranks for it.
+// In a block, tokens are sorted by leader. Of a leader, those that it shares with others come first, then those of it
+// alone. Sets that are shared follow each other like a Gray code: that makes few pieces for each member.
+//
+// A rank keeps received tokens by source, in rank order; of a source as they lie there. So those that it leads come
+// last.
 //
 // At command::scratch_offset, one behind the other (token_places): token_table; a head for each receiver of the own
 // tokens, and for each source of those received; the runs of these lists; the own row, and those of the line.
@@ -31,7 +34,7 @@ struct token_table {
     std::uint32_t magic = k_token_table_magic;
     std::uint32_t ranks = 1;
     std::uint32_t line = 1;
-    std::uint32_t most_runs = 0;      ///< that a list has room for
+    std::uint32_t most_runs = 0;      ///< room of a list
     std::uint64_t token_bytes = 0;    ///< a multiple of the element's
     std::uint64_t own_bytes = 0;      ///< of the own tokens, in blocks: dispatch reads them, combine writes sums there
     std::uint64_t received_bytes = 0; ///< of received tokens: dispatch writes them, combine reads and sums
@@ -47,9 +50,9 @@ struct token_run {
 };
 static_assert(sizeof(token_run) == 16, "list layout is part of the ABI");
 
-/// Head of the list of the tokens from one rank to another. In lines of several ranks there are, elsewhere, `line`
-/// words: of each bit of token_run::members, how many tokens of that receiver come before those that this one leads and
-/// passes on; behind these, runs: first those that others lead, then those that this one leads and shares.
+/// Head of the list of the tokens from one rank to another. In lines of several ranks a slot elsewhere has the rest.
+/// First `line` words: how many tokens the member of each bit has before those that this receiver passes on to it. Then
+/// runs: those that others lead, then those that this receiver leads and shares.
 struct token_list {
     std::uint32_t tokens = 0;   ///< from the source to the receiver
     std::uint32_t at = 0;       ///< first of their places at the receiver, in tokens; the receiver tells the source
@@ -58,9 +61,9 @@ struct token_list {
     std::uint32_t sole = 0;     ///< and without
     std::uint32_t runs_of_others = 0; ///< runs that others lead
     std::uint32_t led_runs = 0;
-    /// Messages for tokens that others lead: as many as pieces of the source's blocks, for each leader.
+    /// Messages that bring tokens which others lead: one for each piece of the source's blocks with one leader.
     std::uint32_t spans = 0;
-    std::uint32_t forwards = 0; ///< the same for what goes on by the receiver, to all members
+    std::uint32_t forwards = 0; ///< messages by which the receiver passes on what it leads
     std::uint32_t unused = 0;
 
     std::uint32_t led() const { return shared + sole; }

@@ -114,7 +114,9 @@ struct tuned_kind {
     std::vector<abi::algorithm> algorithms;
 
     /// A size that fits into any memory, for questions about the machine.
-    std::uint64_t one_element() const { return abi::element_bytes(cases.type); }
+    std::uint64_t least_bytes() const { return asks_token ? cases.token.value() : abi::element_bytes(cases.type); }
+    bool asks_token = false; ///< the file names `token`, and `experts_per_token`
+    bool asks_experts = false;
     std::string entry_keys() const
     {
         std::string keys = fmt::format("types: [{}]", name_of(cases.type));
@@ -129,10 +131,9 @@ struct tuned_kind {
         if (!cases.groups.empty())
             keys += ", groups: " +
                     nlohmann::json(cases.groups).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-        // What the file leaves out is as much as there is room for.
-        if (abi::moves_tokens(cases.op) && cases.token != k_default_token)
+        if (asks_token)
             keys += fmt::format(", token: {}", to_string(cases.token));
-        if (abi::moves_tokens(cases.op) && cases.experts_per_token != k_default_experts)
+        if (asks_experts)
             keys += fmt::format(", experts_per_token: {}", cases.experts_per_token);
         if (abi::moves_tokens(cases.op) && cases.expert_skew > 0)
             keys += fmt::format(", expert_skew: {}", cases.expert_skew);
@@ -218,6 +219,8 @@ std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<
                                   entry.experts_per_token.value_or(k_default_experts),
                                   entry.expert_skew,
                                   {}};
+                    kind.asks_token = abi::moves_tokens(op) && entry.token.has_value();
+                    kind.asks_experts = abi::moves_tokens(op) && entry.experts_per_token.has_value();
                     if (std::none_of(kinds.begin(), kinds.end(),
                                      [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))
                         kinds.push_back(std::move(kind));
@@ -239,10 +242,10 @@ void find_algorithms(const tune_options& options, const tuned_source& source, st
     std::set<abi::algorithm> used;
     std::vector<std::string> reasons;
     for (tuned_kind& kind : kinds) {
-        const std::uint64_t element = kind.one_element();
-        if (smallest < element)
+        const std::uint64_t least = kind.least_bytes();
+        if (smallest < least)
             throw user_error(fmt::format("--sizes: {} B is less than one {} ({} B); begin with {} B.", smallest,
-                                         name_of(kind.cases.type), element, element));
+                                         kind.asks_token ? "token" : name_of(kind.cases.type), least, least));
         std::vector<std::pair<std::string, std::string>> candidates;
         std::vector<abi::algorithm> algorithms;
         for (const auto& [algorithm, name] : enum_names<abi::algorithm>::values)
@@ -253,7 +256,7 @@ void find_algorithms(const tune_options& options, const tuned_source& source, st
             }
         const std::vector<std::string> refusals =
             refusals_of([&](const std::string& workload) { return source.read(workload); }, candidates,
-                        to_string(data_size(kind.one_element())), kind.entry_keys(), source.name);
+                        to_string(data_size(kind.least_bytes())), kind.entry_keys(), source.name);
         std::string why;
         for (std::size_t i = 0; i < candidates.size(); ++i)
             if (refusals[i].empty()) {
@@ -278,7 +281,7 @@ loaded_platform machine_for(const tuned_source& source, const std::vector<tuned_
 {
     std::string all;
     for (const tuned_kind& kind : kinds) {
-        const std::string entry = kind.workload(kind.algorithms, kind.one_element());
+        const std::string entry = kind.workload(kind.algorithms, kind.least_bytes());
         all += (all.empty() ? "" : ", ") + entry.substr(1, entry.size() - 2);
     }
     loaded_platform loaded = source.read("[" + all + "]");
@@ -287,7 +290,7 @@ loaded_platform machine_for(const tuned_source& source, const std::vector<tuned_
     std::optional<loaded_platform> first; // some algorithms exclude each other
     for (const tuned_kind& kind : kinds)
         for (const abi::algorithm a : kind.algorithms) {
-            loaded_platform one = source.read(kind.workload({a}, kind.one_element()));
+            loaded_platform one = source.read(kind.workload({a}, kind.least_bytes()));
             if (!first) {
                 first.emplace(std::move(one));
                 continue;

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/host_costs.h"
 
+#include "firmware/collectives/token_lines.h"
 #include "platforms/config/suggest.h"
 #include "platforms/workload/case_memory.h"
 #include "tlm/check.h"
@@ -46,7 +47,8 @@ double host_seconds(const platform& p)
     const double ranks = p.ranks();
     double events = 0, bytes = 0;
     const auto add = [&](const collective_case& c, double times) {
-        const double moved = ranks * static_cast<double>(c.size_bytes) * (reduces(c.op) ? 2 : 1);
+        const double moved = ranks * static_cast<double>(c.size_bytes) *
+                             (abi::moves_tokens(c.op) ? experts_of(c, p.ranks()) : reduces(c.op) ? 2 : 1);
         const std::uint32_t train = train_of(choice, c);
         const event_costs costs = costs_of(choice, train);
         events += times * (moved / payload / train * costs.parts * costs.hops * costs.of_hop + k_events_of_rank * ranks);
@@ -74,7 +76,8 @@ std::string about_seconds(double seconds)
 std::uint64_t host_memory_bytes(const platform& p)
 {
     constexpr std::uint64_t k_program = 40 << 20, k_rank = 600 << 10;
-    return k_program + k_rank * p.ranks() + host_data_bytes_for(p.run(), p.ranks());
+    return k_program + k_rank * p.ranks() + host_data_bytes_for(p.run(), p.ranks()) +
+           host_list_bytes_for(p.run(), p.ranks(), firmware::token_line(p.rank_table(0)));
 }
 
 std::uint64_t free_host_memory_bytes()

@@ -37,7 +37,7 @@ std::uint32_t waits_of(const abi::platform_table& table, const collective_case& 
     using abi::algorithm;
     if (abi::is_in(abi::k_by_ccu, c.algo) || abi::by_switch(c.algo))
         return 0;
-    if (abi::moves_tokens(c.op)) // of those that last: for what is shared, and for the rest
+    if (abi::moves_tokens(c.op)) // short ones do not count: for shared tokens, and for the others
         return c.algo == algorithm::hierarchical || c.op == abi::collective_op::combine ? 2 : 1;
     if (c.algo == algorithm::mesh_tree) // pieces arrive by themselves; a rank waits for the last one
         return 1;

@@ -87,6 +87,15 @@ std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& 
     return output_offset + output;
 }
 
+std::uint64_t host_list_bytes_for(const run_config& config, std::uint32_t ranks, std::uint32_t line)
+{
+    std::uint64_t most = 0;
+    for (const collective_spec& spec : config.workload)
+        for (const collective_case& c : abi::moves_tokens(spec.op) ? spec.cases() : std::vector<collective_case>())
+            most = std::max(most, abi::token_places(0, ranks, line, most_runs_of(c, line)).end());
+    return most * ranks;
+}
+
 std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
 {
     if (config.data == data_mode::off)
@@ -100,7 +109,7 @@ std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks)
                                                     (1 + firmware::scratch_outputs(c.algo))
                                               : 0;
             output += scratch_bytes_for(c, ranks);
-            if (abi::moves_tokens(c.op)) // what is touched, on average; lists are small
+            if (abi::moves_tokens(c.op)) // what is touched, on average
                 output = c.size_bytes * (2 * experts_of(c, ranks) - 1);
             resident = std::max(resident, c.size_bytes + output);
             outputs = std::max(outputs, output);
@@ -226,10 +235,12 @@ void case_memory::write_lists(const collective_case& c, const token_lists& lists
             };
             chip_memory& receiver = machine_.chips()[members[to]]->memory;
             put(memory, places.sent(to), places.sent_runs(to), told);
-            if (told)
+            if (told) {
                 put(receiver, places.received(source), places.received_runs(source), true);
-            else
+            } else {
                 set(receiver, places.received(source), sizeof(abi::token_list), k_poison);
+                set(receiver, places.received_runs(source), places.slot_bytes(), k_poison);
+            }
             rows[to][source] =
                 c.op == abi::collective_op::dispatch ? list.head.at : list.head.at + list.head.tokens - list.head.led() - list.head.first;
         }

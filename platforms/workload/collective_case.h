@@ -41,6 +41,9 @@ inline constexpr data_size k_default_chunk = data_size(128 << 10);
 inline constexpr data_size k_default_token = data_size(24 << 10);
 /// Different ranks that a token goes to (assumed: so many routed experts are active in DeepSeek-V3).
 inline constexpr std::uint32_t k_default_experts = 8;
+inline constexpr std::uint32_t k_most_experts = 1024; ///< as many ranks as dispatch and combine may have
+/// Of a rank. Places of tokens are 32 bits wide, and a rank may get all tokens of 1,024 ranks.
+inline constexpr std::uint64_t k_most_tokens = 1 << 20;
 
 /// What fills the inputs, see collective_data.h.
 enum class data_style : std::uint8_t { exact = 0, random = 1 };

@@ -72,6 +72,13 @@ std::vector<config_problem> collective_spec::validate() const
         too_small(sizes[i], fmt::format("sizes.{}", i));
     if (range)
         too_small(range->from, "range.from");
+    for (const std::uint64_t bytes : abi::moves_tokens(op) ? all_sizes() : std::vector<std::uint64_t>())
+        if (bytes / std::max<std::uint64_t>(1, token.value_or(k_default_token).value()) > k_most_tokens) {
+            need(p, false, sizes.empty() ? "range.to" : "sizes",
+                 fmt::format("has {}, which are more than {} tokens of {}.", to_string(data_size(bytes)), k_most_tokens,
+                             to_string(token.value_or(k_default_token))));
+            break;
+        }
     if (abi::moves_tokens(op) && token && token->value() != 0) {
         too_small(*token, "token");
         need(p, token->value() % element == 0, "token",

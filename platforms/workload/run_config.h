@@ -109,7 +109,7 @@ struct collective_spec {
               derived("UB-Mesh, Table 1: 192 MiB are 8192 tokens of 12288 numbers of 2 B"), between(data_size(1), k_largest_size));
         visit("experts_per_token", self.experts_per_token,
               "Of dispatch and combine: how many different ranks each token goes to, one expert on each; drawn from the seed. Left out: 8, or all where there are fewer",
-              assumed("so many routed experts are active in DeepSeek-V3"), at_least(1));
+              assumed("so many routed experts are active in DeepSeek-V3"), between(1, k_most_experts));
         visit("expert_skew", self.expert_skew,
               "Of dispatch and combine: share of the choices of experts that are among the first quarter of the ranks alone; the others are among all",
               k_user_choice, real_between(0, 1));

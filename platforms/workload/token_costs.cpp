@@ -18,10 +18,11 @@ namespace {
 
 namespace costs = firmware::costs;
 
-// Blocks are not equally long, so links are not loaded alike. Calibrated with tokens to 8 ranks, as what is reached of
-// the rates of links: to each rank on a rack of 8x8 NPUs (24 MiB); by leaders there (dispatch 0.97, combine 1), on 8x8
-// chips (2 MiB; 0.72, 0.99) and on a pod of 16 IPUs (1 MiB; 0.64, 0.84).
-constexpr double k_share_to_each = 0.62, k_share_of_dispatch = 0.8, k_share_of_combine = 0.9;
+// Blocks are not equally long, so links are not loaded alike: shares of their rates that are reached. Calibrated with
+// tokens to 8 ranks. On full meshes by a rack of 8x8 NPUs and 24 MiB, to each rank and by leaders.
+constexpr double k_full_to_each = 0.72, k_full_by_leaders = 0.97;
+// By leaders elsewhere, by 8x8 chips and 2 MiB (dispatch 0.72, combine 0.99) and 16 IPUs and 1 MiB (0.64, 0.84).
+constexpr double k_share_of_dispatch = 0.68, k_share_of_combine = 0.9;
 
 class token_model : cost_parts {
 public:
@@ -83,7 +84,7 @@ private:
     double followers() const { return experts_ > 0 ? 1 - made_.lines / experts_ : 0; }
     double to_each() const
     {
-        const double share = firmware::full_mesh(t_) ? k_share_to_each : share_of_exchange();
+        const double share = firmware::full_mesh(t_) ? k_full_to_each : share_of_exchange();
         const double wire_us = wire(bytes_ * experts_, which::all) / share, rest = followers();
         const double led_us = made(made_.leads, bytes_ * made_.lines), spans_us = made(made_.spans, 0) + runs();
         if (dispatches_)
@@ -97,10 +98,11 @@ private:
         const double reads = std::ceil(t_.ranks / static_cast<double>(firmware::token_exchange::k_row_words)) * line_;
         const double rows = line_ * post() + latency(farthest()) + reads * (instructions(costs::k_token_row) + m_.access_us + m_.memory_us);
         const double across_us = wire(bytes_ * made_.lines, which::outer), inside_us = wire(bytes_ * experts_, which::inner);
+        const double share = firmware::full_mesh(t_) ? k_full_by_leaders : dispatches_ ? k_share_of_dispatch : k_share_of_combine;
         // What is passed on comes second, or first.
         const double wire_us = std::max(across_us, inside_us) + followers() * std::min(across_us, inside_us);
         const double made_us = 2 * made(made_.leads, bytes_ * made_.lines / 2) + made(made_.spans, 0) + runs() + made_.spans * instructions(costs::k_token_member);
-        return rows + std::max(made_us, wire_us / (dispatches_ ? k_share_of_dispatch : k_share_of_combine)) + 2 * latency(farthest());
+        return rows + std::max(made_us, wire_us / share) + 2 * latency(farthest());
     }
 
     std::uint32_t line_;

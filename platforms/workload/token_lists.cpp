@@ -41,6 +41,7 @@ private:
 /// Different ranks that the token goes to.
 void draw_receivers(const collective_case& c, std::uint32_t ranks, std::uint32_t experts, draw random, std::vector<std::uint32_t>& out)
 {
+    std::vector<bool> taken(ranks);
     const std::uint32_t quarter = (ranks + 3) / 4;
     const double all = 18446744073709551616.0; // 2^64
     out.clear();
@@ -48,8 +49,9 @@ void draw_receivers(const collective_case& c, std::uint32_t ranks, std::uint32_t
     while (out.size() < experts) {
         const bool hot = static_cast<double>(random.next()) < c.expert_skew * all && in_quarter < quarter;
         const std::uint32_t rank = random.below(hot ? quarter : ranks);
-        if (std::find(out.begin(), out.end(), rank) != out.end())
+        if (taken[rank])
             continue;
+        taken[rank] = true;
         in_quarter += rank < quarter ? 1 : 0;
         out.push_back(rank);
     }
@@ -140,10 +142,13 @@ std::uint32_t token_lists::received_count(std::uint32_t receiver) const
 std::vector<token_lists::received_token> token_lists::received(std::uint32_t receiver) const
 {
     std::vector<received_token> all;
-    for (std::uint32_t source = 0; source < ranks_; ++source)
-        for (const placed_token& t : own_[source])
-            if (t.line == receiver / line_ && (t.members >> (receiver % line_ + line_ - source % line_) % line_ & 1) != 0)
-                all.push_back({source, t.token});
+    for (std::uint32_t source = 0; source < ranks_; ++source) {
+        const auto before = [](const placed_token& t, std::uint32_t line) { return t.line < line; };
+        auto at = std::lower_bound(own_[source].begin(), own_[source].end(), receiver / line_, before);
+        for (; at != own_[source].end() && at->line == receiver / line_; ++at)
+            if ((at->members >> (receiver % line_ + line_ - source % line_) % line_ & 1) != 0)
+                all.push_back({source, at->token});
+    }
     return all;
 }
 

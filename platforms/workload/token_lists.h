@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Which tokens of a dispatch or combine go to which ranks, drawn from the seed, and the lists that the firmware is
-// given of them (hw/abi/tokens.h).
+// Which tokens of a dispatch or combine go to which ranks, drawn from the seed. And the lists of them for the firmware
+// (hw/abi/tokens.h).
 //
 // A rank has size_bytes / token_bytes tokens. Each goes to experts_per_token different ranks, one expert on each:
 // uniformly drawn, or, by a choice in expert_skew, from the first quarter of the ranks. Ranks are places in their
@@ -78,7 +78,8 @@ token_messages messages_of_tokens(const collective_case& c, std::uint32_t ranks,
 std::uint32_t experts_of(const collective_case& c, std::uint32_t ranks);
 /// Runs that any list has at most.
 std::uint32_t most_runs_of(const collective_case& c, std::uint32_t line);
-/// Bytes of the blocks of a rank, at most, and of the tokens that it receives: with eight standard deviations to spare.
+/// Bytes of the blocks of a rank, at most, and of the tokens that it receives: with eight standard deviations to spare
+/// (a chance below 10^-15).
 std::uint64_t own_token_bytes(const collective_case& c);
 std::uint64_t received_token_bytes(const collective_case& c);
 
