@@ -85,6 +85,8 @@ __asm__(".section .rodata\n.balign 16\n.globl weft_@name@_elf\nweft_@name@_elf:\
     endif()
     add_library(weft_${name}_image STATIC "${image}")
     add_library(weft::${name}_image ALIAS weft_${name}_image)
+    # In its depend mode, which ./weft asks for, ccache does not see .incbin: it would bring back an older binary.
+    set_target_properties(weft_${name}_image PROPERTIES CXX_COMPILER_LAUNCHER "")
     if(TARGET ${name}_rv64)
         add_dependencies(weft_${name}_image ${name}_rv64)
     endif()
