@@ -41,11 +41,11 @@ double events_per_second(double ranks) { return 0.65e6 + 4e6 / (1 + ranks / 250)
 
 double host_seconds(const platform& p)
 {
-    constexpr double k_start_s = 0.1, k_rank_s = 5e-4, k_events_of_rank = 80, k_data_bytes_per_s = 4e8;
+    constexpr double k_start_s = 0.1, k_rank_s = 5e-4, k_events_of_rank = 80, k_data_bytes_per_s = 4e8, k_expert_s = 1e-7;
     const train_choice choice = p.trains();
     const double payload = choice.ground.packet_payload == 0 ? 256 : choice.ground.packet_payload;
     const double ranks = p.ranks();
-    double events = 0, bytes = 0;
+    double events = 0, bytes = 0, drawn = 0;
     const auto add = [&](const collective_case& c, double times) {
         const double moved = ranks * static_cast<double>(c.size_bytes) *
                              (abi::moves_tokens(c.op) ? experts_of(c, p.ranks()) : reduces(c.op) ? 2 : 1);
@@ -53,6 +53,9 @@ double host_seconds(const platform& p)
         const event_costs costs = costs_of(choice, train);
         events += times * (moved / payload / train * costs.parts * costs.hops * costs.of_hop + k_events_of_rank * ranks);
         bytes += times * ranks * static_cast<double>(c.size_bytes);
+        if (abi::moves_tokens(c.op)) // twice with data: to fill memories, and to check them
+            drawn += times * ranks * static_cast<double>(c.size_bytes / c.token_bytes) * experts_of(c, p.ranks()) *
+                     (p.run().data == data_mode::off ? 1 : 2);
     };
     for (const collective_spec& spec : p.run().workload)
         for (const collective_case& c : spec.cases())
@@ -60,7 +63,7 @@ double host_seconds(const platform& p)
     if (p.run().training_step)
         for (const collective_case& c : p.run().training_step->cases())
             add(c, p.run().training_step->steps);
-    return k_start_s + ranks * k_rank_s + events / events_per_second(ranks) +
+    return k_start_s + ranks * k_rank_s + events / events_per_second(ranks) + drawn * k_expert_s +
            (p.run().data == data_mode::off ? 0 : bytes / k_data_bytes_per_s);
 }
 

@@ -75,8 +75,8 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
         add(".root", fmt::format("is {}, but the ranks of the group of {} are 0 to {}.", spec.root,
                                  text_of_group(smallest), smallest.size() - 1));
     if (abi::moves_tokens(spec.op) && spec.experts_per_token.value_or(1) > smallest.size())
-        add(".experts_per_token", fmt::format("is {}, but the group of {} has {} ranks, and each token goes to different ones.",
-                                              *spec.experts_per_token, text_of_group(smallest), smallest.size()));
+        add(".experts_per_token", fmt::format("is {}, more than a group has, {}: each token goes to different ranks.",
+                                              *spec.experts_per_token, text_of_group(smallest)));
     for (const algorithm_in_file& a : algorithms_in_file(spec)) {
         const std::string subject = a.prefix.empty() ? fmt::format("is {}, which", name_of(a.algorithm)) : a.prefix + "It";
         if (abi::by_switch(a.algorithm)) {
@@ -165,8 +165,8 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
             problems.push_back({severity::error, key + ".root", refusal});
         if (is_known && spec.groups.empty() && abi::moves_tokens(spec.op) && spec.experts_per_token.value_or(1) > ground.ranks)
             problems.push_back({severity::error, key + ".experts_per_token",
-                                fmt::format("is {}, but {} has {} ranks, and each token goes to different ones.", *spec.experts_per_token,
-                                            ground.machine, ground.ranks)});
+                                fmt::format("is {}, but there are {} ranks, and each token goes to different ones.", *spec.experts_per_token,
+                                            ground.ranks)});
         const bool sound = is_sound(spec);
         all_sound = all_sound && sound;
         // What comes behind the buffer depends on all entries.

@@ -99,13 +99,16 @@ std::string line_of(const cells& line, const widths& width)
     return text;
 }
 
-/// What a part of the table is of: "dispatch, each token to 8 ranks".
+/// What a part of the table is of: "dispatch of tokens of 24 KiB, each to 8 ranks".
 std::string part_of(const result_row& row)
 {
     if (row.token_bytes == 0)
         return row.op;
     const std::string skew = row.expert_skew > 0 ? fmt::format(", skew {}", row.expert_skew) : "";
-    return fmt::format("{}, each token to {} ranks{}", row.op, row.experts_per_token, skew);
+    const std::string what = row.token_bytes == row.size_bytes
+                                 ? std::string("one token")
+                                 : fmt::format("tokens of {}, each", to_string(data_size(row.token_bytes)));
+    return fmt::format("{} of {} to {} ranks{}", row.op, what, row.experts_per_token, skew);
 }
 
 void print_rows(std::ostream& out, const run_report& report, const table_style& style)

@@ -89,10 +89,12 @@ std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& 
 
 std::uint64_t host_list_bytes_for(const run_config& config, std::uint32_t ranks, std::uint32_t line)
 {
+    constexpr std::uint64_t k_of_token = 2 * sizeof(token_lists::placed_token); // to fill memories, and to check them
     std::uint64_t most = 0;
     for (const collective_spec& spec : config.workload)
         for (const collective_case& c : abi::moves_tokens(spec.op) ? spec.cases() : std::vector<collective_case>())
-            most = std::max(most, abi::token_places(0, ranks, line, most_runs_of(c, line)).end());
+            most = std::max(most, abi::token_places(0, ranks, line, most_runs_of(c, line)).end() +
+                                      c.size_bytes / c.token_bytes * std::min(experts_of(c, ranks), ranks / line) * k_of_token);
     return most * ranks;
 }
 

@@ -60,7 +60,8 @@ std::uint64_t token_lists_offset_for(std::uint64_t output_offset, const collecti
 std::uint64_t scratch_offset_for(std::uint64_t output_offset, std::uint32_t ranks, abi::algorithm algo);
 /// HBM that a case needs, from offset 0; `output_offset` as above.
 std::uint64_t hbm_bytes_for(std::uint64_t output_offset, const collective_case& c, std::uint32_t ranks);
-/// Host memory for the lists of dispatch and combine in all HBMs, with data and without; `line`: as in tokens.h.
+/// Host memory for the lists of dispatch and combine, of the host and in all HBMs, with data and without; `line`: as in
+/// tokens.h.
 std::uint64_t host_list_bytes_for(const run_config& config, std::uint32_t ranks, std::uint32_t line);
 /// Host memory for the contents of all HBMs while everything runs, but for these; 0 with data off.
 std::uint64_t host_data_bytes_for(const run_config& config, std::uint32_t ranks);

@@ -81,11 +81,12 @@ std::vector<config_problem> collective_spec::validate() const
         }
     if (abi::moves_tokens(op) && token && token->value() != 0) {
         too_small(*token, "token");
-        need(p, token->value() % element == 0, "token",
+        need(p, token->value() < element || token->value() % element == 0, "token",
              fmt::format("is {}, no whole number of elements of {} ({} B).", to_string(*token), name_of(*largest_type), element));
         for (const std::uint64_t bytes : all_sizes())
             if (bytes < token->value() && bytes >= element) {
-                need(p, false, "token", fmt::format("is {}, more than the size of {}, which holds no token then.", to_string(*token), to_string(data_size(bytes))));
+                need(p, false, "token", fmt::format("is {}, more than the size of {}, which holds no token then; write larger sizes or a smaller token.", to_string(*token),
+                                            to_string(data_size(bytes))));
                 break;
             }
     }

@@ -23,6 +23,9 @@ namespace costs = firmware::costs;
 constexpr double k_full_to_each = 0.72, k_full_by_leaders = 0.97;
 // By leaders elsewhere, by 8x8 chips and 2 MiB (dispatch 0.72, combine 0.99) and 16 IPUs and 1 MiB (0.64, 0.84).
 constexpr double k_share_of_dispatch = 0.68, k_share_of_combine = 0.9;
+// With all choices in the first quarter of the ranks, their links take so much longer. Calibrated: a dispatch of 16 MiB
+// to 4 ranks on 4x4 NPUs.
+constexpr double k_skew_to_each = 0.75, k_skew_by_leaders = 1.2;
 
 class token_model : cost_parts {
 public:
@@ -85,7 +88,7 @@ private:
     double to_each() const
     {
         const double share = firmware::full_mesh(t_) ? k_full_to_each : share_of_exchange();
-        const double wire_us = wire(bytes_ * experts_, which::all) / share, rest = followers();
+        const double wire_us = wire(bytes_ * experts_, which::all) / share * (1 + k_skew_to_each * c_.expert_skew), rest = followers();
         const double led_us = made(made_.leads, bytes_ * made_.lines), spans_us = made(made_.spans, 0) + runs();
         if (dispatches_)
             return std::max(led_us + spans_us, wire_us) + latency(farthest());
@@ -101,8 +104,12 @@ private:
         const double share = firmware::full_mesh(t_) ? k_full_by_leaders : dispatches_ ? k_share_of_dispatch : k_share_of_combine;
         // What is passed on comes second, or first.
         const double wire_us = std::max(across_us, inside_us) + followers() * std::min(across_us, inside_us);
-        const double made_us = 2 * made(made_.leads, bytes_ * made_.lines / 2) + made(made_.spans, 0) + runs() + made_.spans * instructions(costs::k_token_member);
-        return rows + std::max(made_us, wire_us / share) + 2 * latency(farthest());
+        const double led_us = 2 * made(made_.leads, bytes_ * made_.lines / 2);
+        const double spans_us = made(made_.spans, 0) + runs() + made_.spans * instructions(costs::k_token_member);
+        // What is shared is passed on when all of it has come, or comes when all has been added.
+        const double shared_us = std::max(across_us, inside_us) * made_.shared;
+        const double slowed = 1 + k_skew_by_leaders * c_.expert_skew;
+        return rows + std::max(std::max(led_us, shared_us) + spans_us, wire_us / share * slowed) + 2 * latency(farthest());
     }
 
     std::uint32_t line_;

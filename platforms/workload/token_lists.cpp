@@ -224,6 +224,10 @@ token_messages messages_of_tokens(const collective_case& c, std::uint32_t ranks,
         sum.spans += list.head.spans;
         sum.runs += static_cast<double>(list.runs.size());
     }
+    double shared = 0;
+    for (const token_lists::placed_token& t : lists.own(0))
+        shared += (t.members & (t.members - 1)) != 0 ? 1 : 0;
+    sum.shared = shared / static_cast<double>(std::max<std::size_t>(1, lists.own(0).size()));
     sum.lines = static_cast<double>(lists.own(0).size()) / std::max(1u, lists.tokens());
     return sum;
 }

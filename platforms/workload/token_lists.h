@@ -71,6 +71,7 @@ struct token_messages {
     double spans = 0; ///< of tokens that others lead
     double runs = 0;  ///< of all lists of a rank
     double lines = 0; ///< that a token goes to
+    double shared = 0; ///< part of the tokens in blocks that are for several ranks of a line
 };
 token_messages messages_of_tokens(const collective_case& c, std::uint32_t ranks, std::uint32_t line);
 

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -464,6 +465,13 @@ program_run run_rv64(const scratch& dir, const std::string& elf)
                     "chip.core.elf=" + elf, "--set", "firmware_timeout=1 ms"});
 }
 } // namespace
+
+TEST_CASE("the program holds the RISC-V firmware that was built with it", "[program][fast]")
+{
+    const std::string program = content_of(WEFT_PROGRAM), firmware = content_of(WEFT_RV64_PROGRAMS "/firmware.elf");
+    REQUIRE(firmware.size() > 100'000);
+    CHECK(memmem(program.data(), program.size(), firmware.data(), firmware.size()) != nullptr);
+}
 
 TEST_CASE("an ELF that cannot run ends with 2 and a sentence", "[program][fast]")
 {
