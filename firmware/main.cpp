@@ -77,16 +77,27 @@ abi::status start(abi::hal& hal, firmware_context& context, mailbox_driver& mail
 
 } // namespace
 
+namespace {
+bool is_sound(const abi::gapped_mesh& m, const abi::platform_table& table)
+{
+    if (m.rows == 0)
+        return true;
+    if (m.gaps > abi::k_most_gaps || m.cols == 0 || std::uint32_t{m.rows} * m.cols != table.ranks + m.gaps)
+        return false;
+    for (std::uint32_t i = 0; i < m.gaps; ++i)
+        if (m.gap[i] >= m.rows * m.cols || (i != 0 && m.gap[i] <= m.gap[i - 1]))
+            return false;
+    return table.dim_count == 1;
+}
+} // namespace
+
 abi::status check_table(const abi::platform_table& table)
 {
     if (table.magic != abi::k_platform_table_magic)
         return corrupted("table.magic", table.magic);
     if (table.version != abi::k_platform_table_version)
         return {abi::status_code::wrong_version, "table.version", table.version};
-    constexpr std::size_t k_words = offsetof(abi::platform_table, check) / sizeof(std::uint32_t);
-    std::uint32_t words[k_words];
-    __builtin_memcpy(words, &table, sizeof words);
-    if (abi::check_word(words, k_words) != table.check)
+    if (abi::check_of(table) != table.check)
         return corrupted("table.check", table.check);
 
     // The check word proves that the bytes are the builder's; these prove that the builder meant what we understand.
@@ -126,6 +137,8 @@ abi::status check_table(const abi::platform_table& table)
         return corrupted("table.order", static_cast<std::uint64_t>(table.order));
     if (table.replica_ranks == 0 || table.split_exchanges == 0 || table.gateway_dims > table.dim_count)
         return corrupted("table.replica_ranks", table.replica_ranks);
+    if (!is_sound(table.on_mesh, table))
+        return corrupted("table.on_mesh", table.on_mesh.rows);
     const std::uint32_t entries = table.dma_ring_entries;
     if (entries == 0 || (entries & (entries - 1)) != 0 || entries > 0x1000'0000)
         return corrupted("table.dma_ring_entries", entries);

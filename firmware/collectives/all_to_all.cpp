@@ -32,19 +32,14 @@ struct all_to_all {
             x.context.expected[k_sem_all_to_all] += ranks;
     }
 
-    /// Blocks of `count` ranks from `first` on, `stride` apart, all equally long; the own rank's, or the next one's,
-    /// first.
-    abi::status enqueue(std::uint32_t queue, std::uint32_t first, std::uint32_t count, std::uint32_t stride)
+    /// Blocks of `count` ranks from `first` on, `apart` numbers from each other, all equally long.
+    abi::status enqueue(std::uint32_t queue, std::uint32_t first, std::uint32_t count, std::uint32_t apart)
     {
         const abi::element_range block = abi::shard_of(x.command.count, ranks, first);
         d.source_offset = x.command.buffer_offset + block.first * element;
         d.bytes = block.count * element;
         d.destination_offset = x.command.output_offset + rank * d.bytes;
-        d.destination_rank = d.tag = x.peer = first;
-        d.more_pieces = static_cast<std::uint16_t>(count - 1);
-        d.rank_stride = static_cast<std::uint16_t>(count != 1 ? stride : 0);
-        d.stride = stride * d.bytes;
-        d.first_piece = static_cast<std::uint8_t>(rank > first ? (rank - first + stride - 1) / stride % count : 0);
+        x.to_ranks(d, first, count, apart, apart * d.bytes);
         return d.bytes != 0 ? x.enqueue(queue, d) : abi::status{};
     }
 

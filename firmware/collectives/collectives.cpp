@@ -5,6 +5,7 @@
 #include "firmware/collectives/ccu_collectives.h"
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/engine.h"
+#include "firmware/collectives/gapped_lines.h"
 #include "firmware/collectives/planner.h"
 #include "firmware/collectives/replica_collectives.h"
 #include "firmware/collectives/supports.h"
@@ -55,10 +56,7 @@ abi::status check_tokens(const abi::platform_table& table, const abi::command& c
 {
     if (tokens.magic != abi::k_token_table_magic)
         return {abi::status_code::corrupted, "tokens.magic", tokens.magic};
-    constexpr std::size_t k_words = offsetof(abi::token_table, check) / sizeof(std::uint32_t);
-    std::uint32_t words[k_words];
-    __builtin_memcpy(words, &tokens, sizeof words);
-    if (abi::check_word(words, k_words) != tokens.check)
+    if (abi::check_of(tokens) != tokens.check)
         return {abi::status_code::corrupted, "tokens.check", tokens.check};
     if (tokens.ranks != table.ranks)
         return bad("tokens.ranks", tokens.ranks);
@@ -108,6 +106,10 @@ bool run_by_engine(const task& w)
         return run_by_tokens(w);
     if (alone(w))
         return true;
+    if (goes_around_gaps(w.context.table, w.command.op, w.command.algo)) {
+        run_gapped_axes(w.hal, w.dma, w.context, w.command, w.result);
+        return true;
+    }
     ring_map rings(w.context.table);
     schedule s;
     w.result.status = plan(rings, w.context.tree, w.command, s);

@@ -35,6 +35,10 @@ void run_two_phase(abi::hal& hal, dma_driver& dma, firmware_context& context, co
 void run_two_shot(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                   collective_result& result);
 
+/// The same by multi_axis on a full mesh with gaps (gapped_axes.cpp).
+void run_gapped_axes(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
+                     collective_result& result);
+
 /// all_reduce by halving_doubling, or by parameter_server, with table.servers ranks that only serve; see switched.cpp.
 void run_halving_doubling(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command,
                           collective_result& result);

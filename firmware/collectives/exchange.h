@@ -45,6 +45,18 @@ struct exchange {
         return dma.enqueue(queue, d, command.timeout_ns);
     }
 
+    /// To `count` ranks from `first` on, `apart` numbers from each other; this one, or the next one, is served first.
+    /// What the k-th one gets lies k x `stride` bytes behind the source.
+    void to_ranks(abi::dma_descriptor& d, std::uint32_t first, std::uint32_t count, std::uint32_t apart, std::uint64_t stride)
+    {
+        const std::uint32_t rank = context.table.rank;
+        d.destination_rank = d.tag = peer = first;
+        d.more_pieces = static_cast<std::uint16_t>(count - 1);
+        d.rank_stride = static_cast<std::uint16_t>(count != 1 ? apart : 0);
+        d.stride = stride;
+        d.first_piece = static_cast<std::uint8_t>(rank > first ? (rank - first + apart - 1) / apart % count : 0);
+    }
+
     /// Tells `rank` something.
     abi::status notify(std::uint32_t rank, std::uint32_t semaphore)
     {

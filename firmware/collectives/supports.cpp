@@ -5,6 +5,7 @@
 #include "firmware/collectives/ccu_microcode.h"
 #include "firmware/collectives/device_collectives.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/gapped_lines.h"
 #include "firmware/collectives/replica_collectives.h"
 #include "firmware/collectives/schedule.h"
 #include "firmware/collectives/token_lines.h"
@@ -265,6 +266,8 @@ const char* needs_hierarchical(const question& q)
 
 const char* needs_multi_axis(const question& q)
 {
+    if (goes_around_gaps(q.table, q.op, abi::algorithm::multi_axis))
+        return nullptr;
     if (q.table.failed_regions != 0 || q.table.dim_count == 0 || q.table.dim_count > abi::k_max_dims)
         return "multi_axis needs a machine without failed chips";
     for (std::uint32_t d = 0; d < q.table.dim_count; ++d)

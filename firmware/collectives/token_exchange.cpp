@@ -12,7 +12,7 @@ token_exchange::token_exchange(exchange& e, const abi::token_table& t)
 }
 
 abi::status token_exchange::send_bytes(std::uint32_t to, std::uint32_t queue, std::uint64_t from, std::uint64_t into, std::uint64_t bytes,
-                                       std::uint32_t semaphore)
+                                       std::uint32_t semaphore, abi::reduce_op redop)
 {
     abi::dma_descriptor d;
     d.source_offset = from;
@@ -20,22 +20,16 @@ abi::status token_exchange::send_bytes(std::uint32_t to, std::uint32_t queue, st
     d.bytes = bytes;
     d.destination_rank = d.tag = x.peer = to;
     d.remote_semaphore = semaphore;
+    d.redop = redop;
+    d.type = x.command.type;
     return x.post(queue % queues, d);
 }
 
 abi::status token_exchange::send(std::uint32_t to, std::uint32_t queue, std::uint64_t from, std::uint64_t into, std::uint32_t tokens,
                                  std::uint32_t semaphore, abi::reduce_op redop)
 {
-    abi::dma_descriptor d;
-    d.source_offset = from;
-    d.destination_offset = into;
-    d.bytes = tokens * table.token_bytes;
-    d.destination_rank = d.tag = x.peer = to;
-    d.remote_semaphore = semaphore;
     x.hal.compute(costs::k_token_send);
-    d.redop = redop;
-    d.type = x.command.type;
-    return x.post(queue % queues, d);
+    return send_bytes(to, queue, from, into, tokens * table.token_bytes, semaphore, redop);
 }
 
 const abi::token_list& token_exchange::head(std::uint64_t from, std::uint32_t number)
@@ -58,13 +52,8 @@ abi::status token_exchange::send_by_ports(abi::dma_descriptor d, std::uint64_t s
     const std::uint32_t ports = x.context.table.dma_ports < ranks ? x.context.table.dma_ports : ranks;
     const std::uint64_t from = d.source_offset;
     for (std::uint32_t port = 0; port < ports; ++port) {
-        const std::uint32_t count = (ranks - port + ports - 1) / ports;
         d.source_offset = from + port * stride;
-        d.destination_rank = d.tag = x.peer = port;
-        d.more_pieces = static_cast<std::uint16_t>(count - 1);
-        d.rank_stride = static_cast<std::uint16_t>(count != 1 ? ports : 0);
-        d.stride = ports * stride;
-        d.first_piece = static_cast<std::uint8_t>(rank > port ? (rank - port + ports - 1) / ports % count : 0);
+        x.to_ranks(d, port, (ranks - port + ports - 1) / ports, ports, ports * stride);
         if (abi::status s = x.post(port, d); !s.ok())
             return s;
     }

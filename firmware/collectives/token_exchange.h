@@ -166,7 +166,8 @@ public:
     abi::status send(std::uint32_t to, std::uint32_t queue, std::uint64_t from, std::uint64_t into, std::uint32_t tokens, std::uint32_t semaphore,
                      abi::reduce_op redop = abi::reduce_op::none);
     /// The same of bytes that are no tokens.
-    abi::status send_bytes(std::uint32_t to, std::uint32_t queue, std::uint64_t from, std::uint64_t into, std::uint64_t bytes, std::uint32_t semaphore);
+    abi::status send_bytes(std::uint32_t to, std::uint32_t queue, std::uint64_t from, std::uint64_t into, std::uint64_t bytes, std::uint32_t semaphore,
+                           abi::reduce_op redop = abi::reduce_op::none);
     /// Place of a token in the buffer and in the output.
     std::uint64_t in_buffer(std::uint32_t token) const { return x.command.buffer_offset + token * table.token_bytes; }
     std::uint64_t in_output(std::uint32_t token) const { return x.command.output_offset + token * table.token_bytes; }

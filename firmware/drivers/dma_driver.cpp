@@ -138,7 +138,7 @@ abi::status dma_driver::wait_entry(std::uint32_t queue, std::uint64_t timeout_ns
         if (abi::status s = wait_space(queue, timeout_ns); !s.ok())
             return s;
     }
-    d.check = check_of(d);
+    d.check = abi::check_of(d);
     const std::uint64_t slot = std::uint64_t{queue} * entries_ + (enqueued_[queue] & (entries_ - 1));
     hal_.copy_out(ring_area_ + slot * abi::k_descriptor_bytes, &d, abi::k_descriptor_bytes);
     // A descriptor that did not reach the ring must never be announced.
@@ -219,14 +219,14 @@ abi::status dma_driver::enqueue(std::uint32_t queue, abi::dma_descriptor& d, con
                 entry.wait_semaphore = static_cast<std::uint16_t>(semaphore_on_machine(more.wait_semaphore));
             entry.wait_count = more.wait_count;
         }
-        entry.check = check_of(entry);
+        entry.check = abi::check_of(entry);
         __builtin_memcpy(written + (1 + e) * abi::k_descriptor_bytes, &entry, abi::k_descriptor_bytes);
     }
     abi::dma_descriptor told = d;
     told.element_entries = static_cast<std::uint8_t>(entries);
     told.destination_rank = rank_on_machine(d.destination_rank);
     told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
-    told.check = check_of(told);
+    told.check = abi::check_of(told);
     __builtin_memcpy(written, &told, abi::k_descriptor_bytes);
     write_entries(queue, enqueued_[queue], written, 1 + entries);
     // What did not reach the ring must never be announced.
@@ -250,13 +250,13 @@ abi::status dma_driver::stage(std::uint32_t queue, const abi::dma_descriptor& d,
     told.element_entries = static_cast<std::uint8_t>(entries - 1);
     told.destination_rank = rank_on_machine(d.destination_rank);
     told.remote_semaphore = semaphore_on_machine(d.remote_semaphore);
-    told.check = check_of(told);
+    told.check = abi::check_of(told);
     __builtin_memcpy(to, &told, abi::k_descriptor_bytes);
     if (entries == 2) {
         abi::dma_element_entry wait;
         wait.wait_semaphore = static_cast<std::uint16_t>(semaphore_on_machine(wait_semaphore));
         wait.wait_count = wait_count;
-        wait.check = check_of(wait);
+        wait.check = abi::check_of(wait);
         __builtin_memcpy(to + abi::k_descriptor_bytes, &wait, abi::k_descriptor_bytes);
     }
     staged_queue_ = queue;

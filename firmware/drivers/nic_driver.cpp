@@ -83,7 +83,7 @@ abi::status nic_driver::post(abi::nic_send_entry& e, std::uint64_t timeout_ns)
         if (abi::status s = wait_space(timeout_ns); !s.ok())
             return s;
     }
-    e.check = check_of(e);
+    e.check = abi::check_of(e);
     const std::uint64_t slot = posted_ & (entries_ - 1);
     hal_.copy_out(send_ring_ + slot * abi::k_nic_send_entry_bytes, &e, abi::k_nic_send_entry_bytes);
     // An entry that did not reach the ring must never be announced.

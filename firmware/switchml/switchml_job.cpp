@@ -22,10 +22,7 @@ abi::status check_job(const abi::platform_table& table, const abi::switchml::tab
         return corrupted("switchml.magic", job.magic);
     if (job.version != abi::switchml::k_table_version)
         return {abi::status_code::wrong_version, "switchml.version", job.version};
-    constexpr std::size_t k_words = offsetof(abi::switchml::table, check) / sizeof(std::uint32_t);
-    std::uint32_t words[k_words];
-    __builtin_memcpy(words, &job, sizeof words);
-    if (abi::check_word(words, k_words) != job.check)
+    if (abi::check_of(job) != job.check)
         return corrupted("switchml.check", job.check);
 
     if (job.cores == 0 || job.cores > k_switchml_cores)

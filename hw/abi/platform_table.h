@@ -35,7 +35,7 @@ inline constexpr std::uint64_t k_sync_base = 0x1003'0000; ///< 0x1002'0000 is th
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 10;
+inline constexpr std::uint32_t k_platform_table_version = 11;
 inline constexpr std::uint16_t k_all_near = 0xffff; ///< more than any machine has
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
@@ -70,6 +70,20 @@ struct failed_region {
     std::uint16_t col = 0;
     std::uint16_t rows = 0;
     std::uint16_t cols = 0;
+};
+
+inline constexpr unsigned k_most_gaps = 8;
+
+/// A full mesh of rows and columns in which some places have no rank: NPUs have failed there, or take no part. Ranks
+/// are numbered row by row and count the others. rows = 0: the ranks stand on no such mesh.
+struct gapped_mesh {
+    std::uint16_t rows = 0;
+    std::uint16_t cols = 0;
+    std::uint16_t gaps = 0;              ///< entries of `gap`
+    std::uint16_t gap[k_most_gaps] = {}; ///< row * cols + col, rising
+    std::uint16_t reserved = 0;
+    std::uint32_t row_mbps = 0; ///< payload that a rank can send along its row, by all its links there were no gap
+    std::uint32_t col_mbps = 0; ///< and along its column
 };
 
 /// For platform_table::rate_mbps: `part` / `whole` of a rate, rounded up, so that nothing is faster than a bound made
@@ -146,10 +160,11 @@ struct platform_table {
     /// Collective communication units (ccu.h), one a die, of a chip; 0: there are none.
     std::uint32_t ccus = 0;
     std::uint32_t ccu_channels = 0;    ///< of each
+    gapped_mesh on_mesh;               ///< of ranks in one dimension
     std::uint64_t check = 0;           ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 296, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 328, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;
@@ -159,6 +174,20 @@ constexpr std::uint64_t check_word(const std::uint32_t* words, std::size_t count
     std::uint64_t h = k_check_start;
     for (std::size_t i = 0; i < count; ++i)
         h = check_step(h, words[i]);
+    return h;
+}
+/// Of a struct of whole words, as far as its own word `check`; without a copy of it, which firmware has no room for.
+template <class Entry> std::uint64_t check_of(const Entry& entry)
+{
+    constexpr std::size_t k_words = offsetof(Entry, check) / sizeof(std::uint32_t);
+    const auto* bytes = reinterpret_cast<const unsigned char*>(&entry);
+    std::uint64_t h = k_check_start;
+#pragma GCC unroll 16
+    for (std::size_t i = 0; i < k_words; ++i) {
+        std::uint32_t word = 0;
+        __builtin_memcpy(&word, __builtin_assume_aligned(bytes + sizeof word * i, sizeof word), sizeof word);
+        h = check_step(h, word);
+    }
     return h;
 }
 

@@ -34,9 +34,7 @@ struct boot_table {
 /// `table`, which is whole words with a word `check` among them, as boot_table: its check word is set.
 template <class Table> boot_table signed_table(std::uint64_t address, Table table)
 {
-    std::uint32_t words[sizeof table / 4];
-    std::memcpy(words, &table, sizeof table);
-    table.check = abi::check_word(words, offsetof(Table, check) / 4);
+    table.check = abi::check_of(table);
     const auto* bytes = reinterpret_cast<const std::uint8_t*>(&table);
     return {address, {bytes, bytes + sizeof table}};
 }

@@ -11,13 +11,6 @@
 namespace weft {
 
 namespace {
-template <class Entry> std::uint64_t check_of(const Entry& e)
-{
-    std::uint32_t words[sizeof e / 4];
-    std::memcpy(words, &e, sizeof words);
-    return abi::check_word(words, offsetof(Entry, check) / 4);
-}
-
 std::uint32_t element_size(const abi::dma_descriptor& d) { return d.redop == abi::reduce_op::none ? 1 : abi::element_bytes(d.type); }
 
 /// Each line relies on those before it. nullptr: none is broken.
@@ -28,7 +21,7 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
     const std::uint64_t last_rank = d.destination_rank + std::uint64_t{d.more_pieces} * d.rank_stride;
     const bool bad_type = static_cast<unsigned>(d.type) >= abi::k_element_types;
     const std::uint32_t element = bad_type ? 1 : element_size(d);
-    return d.check != check_of(d)                              ? "its check word is wrong"
+    return d.check != abi::check_of(d)                              ? "its check word is wrong"
            : d.destination_rank >= l.ranks                     ? "its rank does not exist"
            : to_ranks && last_rank >= l.ranks                  ? "its last rank does not exist"
            : d.destination_port >= l.ports                     ? "its port does not exist"
@@ -88,7 +81,7 @@ const char* broken_rule(const abi::dma_descriptor& d, const std::vector<abi::dma
     const abi::dma_element_entry& first = entries.front();
     const std::uint32_t elements = std::uint32_t{first.more_sources} + first.more_destinations;
     for (const abi::dma_element_entry& e : entries)
-        if (e.check != check_of(e))
+        if (e.check != abi::check_of(e))
             return "the check word of its elements is wrong";
     const std::uint32_t sources = std::uint32_t{first.more_sources} + (d.no_own_source != 0 ? 0 : 1);
     return first.more_sources >= abi::k_most_sources                           ? "it has too many sources"

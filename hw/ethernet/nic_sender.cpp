@@ -36,9 +36,7 @@ bool sound_formats(const abi::nic_send_entry& e)
 
 bool sound(const abi::nic_send_entry& e, std::uint32_t queue_pairs)
 {
-    std::uint32_t words[offsetof(abi::nic_send_entry, check) / 4];
-    std::memcpy(words, &e, sizeof words);
-    if (e.check != abi::check_word(words, sizeof words / 4) || !sound_formats(e))
+    if (e.check != abi::check_of(e) || !sound_formats(e))
         return false;
     switch (e.what) {
     case abi::nic_send::frame:

@@ -64,7 +64,7 @@ void print_schedules(const loaded_platform& loaded, std::optional<std::uint32_t>
         if (has_rings_in_lockstep(c.algo))
             fmt::print("  all of a phase meet before each step, unless gcl.exchange says otherwise{}\n",
                        c.gathers_by ? fmt::format("; its all-gather goes by {}", name_of(*c.gathers_by)) : "");
-        else if (!has_schedule(c.op, c.algo)) {
+        else if (!has_schedule(tables[0], c.op, c.algo)) {
             const abi::algorithm_row& row = abi::k_algorithm_rows[static_cast<unsigned>(c.algo)];
             fmt::print("  no schedule: {}. {}.\n\n", row.summary,
                        (row.traits & abi::traits::on_devices) != 0 ? "Its firmware posts all descriptors ahead, and they wait in the DMA engines; a trace shows them"

@@ -309,6 +309,13 @@ std::vector<config_problem> ipu_pod_config::validate() const
             if (const auto& groups = run.workload[i].groups; !groups.empty() && groups != std::vector{replica_groups()})
                 p.push_back({severity::error, fmt::format("workload.{}.groups", i),
                              fmt::format("stand beside pod.replica_size = {}, which makes groups of its own; remove them, or set pod.replica_size to 1.", pod.replica_size)});
+    // Over gateways all rings go both ways.
+    if (replicas() == 1 && pod.domains > 1)
+        for (std::size_t i = 0; i < run.workload.size(); ++i)
+            for (std::size_t k = 0; k < run.workload[i].algorithms.size(); ++k)
+                if (const abi::algorithm a = run.workload[i].algorithms[k]; abi::is_in(abi::algorithms_with(abi::traits::of_replicas), a) && a != abi::algorithm::replica_broadcast)
+                    p.push_back({severity::warning, fmt::format("workload.{}.algorithms.{}", i, k),
+                                 fmt::format("is {}, which has nothing to do here: a domain holds one replica, and over gateways every method goes both ways round the ring of domains.", name_of(a))});
     ipu_pod_config whole = *this; // as it will run
     whole.complete();
     check_workload(whole.run, whole.ground(), p);
@@ -502,8 +509,13 @@ void ipu_pod_config::check_buffers(std::vector<config_problem>& p) const
                          fmt::format("is {}, below {} x round trip = {} (a credit is back after {}), so a link does not reach its rate.", to_string(buffer), what,
                                      rounded_text(data_size(needed)), rounded_text(duration(trip)))});
     };
+    const std::uint64_t wire = f.wire_bytes_of_one(f.max_payload_bytes);
+    check_packet_time("ipu_link.rate", ipu_link.payload_rate(), wire, p);
+    check_hop_time("ipu_link.latency", "times ipu_link.congestion", ipu_link.latency + ipu_link.congested_exchange(), p);
     check("ipu_link.buffer_per_vl", "the rate of an IPU-Link", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
     if (pod.domains > 1) {
+        check_packet_time("gateway.gw_link_rate", gateway.gw_link_rate, wire, p);
+        check_packet_time("gateway.host_link_rate", gateway.host_link_rate, wire, p);
         check("gateway.buffer", "gw_link_rate", gateway.buffer, gateway.gw_link_rate, gateway.gw_link_latency);
         check("gateway.buffer", "host_link_rate", gateway.buffer, gateway.host_link_rate, gateway.host_link_latency);
     }

@@ -27,14 +27,45 @@ void check_receive_buffer(const chip_config& chip, const packet_format& format, 
                      format.cell_flits == 1 ? "flits" : "cells", to_string(data_size(format.cell_bytes())))});
 }
 
+void check_packet_time(const std::string& key, bandwidth rate, std::uint64_t bytes, std::vector<config_problem>& problems)
+{
+    if (rate.value() == 0)
+        return; // of a configuration that is refused
+    const std::uint64_t packet_ps = wire_rate(rate).time_ps(bytes);
+    if (packet_ps > k_longest_delay_ps)
+        problems.push_back({severity::error, key,
+                            fmt::format("makes {} of a wire, where one packet of {} takes {}; it may take at most {}. Write a higher rate or a smaller packet.",
+                                        to_string(rate), to_string(data_size(bytes)), rounded_text(duration(packet_ps)),
+                                        to_string(duration(k_longest_delay_ps)))});
+}
+
+void check_hop_time(const std::string& key, const std::string& parts, duration hop, std::vector<config_problem>& problems)
+{
+    if (hop.value() > k_longest_delay_ps)
+        problems.push_back({severity::error, key,
+                            fmt::format("makes a hop of {} ({}); it may take at most {}. Write a smaller one.", rounded_text(hop), parts,
+                                        to_string(duration(k_longest_delay_ps)))});
+}
+
+namespace {
+double cycle_us_of(const chip_config& chip) { return 1e6 / static_cast<double>(chip.core.clock.value()); }
+/// From the core to a device.
+double through_bus_us_of(const chip_config& chip)
+{
+    return static_cast<double>(chip.core.mmio_overhead.value()) * cycle_us_of(chip) + static_cast<double>(chip.bus.latency.value()) / 1e6;
+}
+} // namespace
+
+double access_us_of(const chip_config& chip, duration latency) { return through_bus_us_of(chip) + static_cast<double>(latency.value()) / 1e6; }
+
 message_costs costs_of(const chip_config& chip)
 {
-    const double cycle_us = 1e6 / static_cast<double>(chip.core.clock.value());
+    const double cycle_us = cycle_us_of(chip);
     const auto us = [](duration d) { return static_cast<double>(d.value()) / 1e6; };
     message_costs c;
     c.instruction_us = chip.core.cpi * cycle_us;
-    const double through_bus_us = static_cast<double>(chip.core.mmio_overhead.value()) * cycle_us + us(chip.bus.latency);
-    c.access_us = through_bus_us + us(chip.dma.register_latency);
+    const double through_bus_us = through_bus_us_of(chip);
+    c.access_us = access_us_of(chip, chip.dma.register_latency);
     c.memory_us = us(chip.hbm.latency);
     c.engine_us = us(chip.dma.engine.start);
     c.engine_wake_us = us(chip.dma.engine.wake);

@@ -20,8 +20,17 @@ namespace weft {
 void check_receive_buffer(const chip_config& chip, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems);
 
+/// Delays of a fabric have 32 bits: 4.29 ms. A longer one would be taken modulo that.
+inline constexpr std::uint64_t k_longest_delay_ps = 4'000'000'000;
+/// One packet at the rate `key`, `bytes` on the wire.
+void check_packet_time(const std::string& key, bandwidth rate, std::uint64_t bytes, std::vector<config_problem>& problems);
+/// The head of a packet, from the begin of a wire to where it is forwarded; `key` is the longest part, `parts` all.
+void check_hop_time(const std::string& key, const std::string& parts, duration hop, std::vector<config_problem>& problems);
+
 /// What a message costs a rank of this chip, but for hops and links.
 message_costs costs_of(const chip_config& chip);
+/// Its core reads or writes a register of a device that takes `latency` for it.
+double access_us_of(const chip_config& chip, duration latency);
 
 /// `threads` cores in all, each with its stack on the host. `key` names the chip.
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,

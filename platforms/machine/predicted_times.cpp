@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/predicted_times.h"
 
+#include "firmware/collectives/gapped_lines.h"
 #include "platforms/machine/longest_group.h"
 #include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/planned_schedule.h"
@@ -41,7 +42,9 @@ std::uint32_t waits_of(const abi::platform_table& table, const collective_case& 
         return c.algo == algorithm::hierarchical || c.op == abi::collective_op::combine ? 2 : 1;
     if (c.algo == algorithm::mesh_tree) // pieces arrive by themselves; a rank waits for the last one
         return 1;
-    if (has_schedule(c.op, c.algo) || has_rings_in_lockstep(c.algo))
+    if (firmware::goes_around_gaps(table, c.op, c.algo))
+        return c.op == abi::collective_op::all_reduce ? 4 : 2;
+    if (has_schedule(table, c.op, c.algo) || has_rings_in_lockstep(c.algo))
         return std::max(1u, plan_of(table, c).steps);
     switch (c.algo) {
     case algorithm::direct: return c.op == abi::collective_op::all_to_all ? 1 : 2; // reductions in two shots

@@ -25,7 +25,7 @@ const std::vector<std::string>& csv_result_headings()
                                                    "redop",        "size (B)",    "time (us)", "algbw (GB/s)",
                                                    "busbw (GB/s)", "bound share", "bound by",  "wrong",
                                                    "limited by",   "repeats",     "min (us)",  "max (us)",
-                                                   "deviation (us)"};
+                                                   "deviation (us)", "token (B)", "experts per token", "expert skew"};
     return headings;
 }
 
@@ -44,6 +44,9 @@ std::vector<std::string> csv_result(const stored_row& row)
     fields.push_back(row.repeats ? std::to_string(*row.repeats) : "");
     for (const std::optional<double>& figure : {row.least_us, row.most_us, row.deviation_us})
         fields.push_back(csv_number(figure));
+    for (const std::optional<std::uint64_t>& count : {row.token_bytes, row.experts_per_token})
+        fields.push_back(count ? std::to_string(*count) : "");
+    fields.push_back(csv_number(row.expert_skew));
     return fields;
 }
 

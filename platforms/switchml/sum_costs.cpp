@@ -23,7 +23,7 @@ public:
     explicit core_work(const switchml_config& config)
         : column_(costs::column_of(config.worker.core.instruction_set)), message_(costs_of(config.worker.chip())),
           rdma_(config.job.transport == sml::transport::rdma), elements_(config.job.elements_per_packet),
-          cycle_us_(1e6 / static_cast<double>(config.worker.core.clock.value())),
+          access_us_(access_us_of(config.worker.chip(), config.worker.nic.register_latency)), cycle_us_(1e6 / static_cast<double>(config.worker.core.clock.value())),
           word_cycles_(static_cast<double>(config.worker.core.copy_per_8_bytes.value())),
           streams_cost_(config.worker.core.instruction_set == abi::instruction_set::rv64gc)
     {
@@ -53,7 +53,7 @@ public:
     /// A turn of its loop in which something has come, after sleep.
     double turn_us() const
     {
-        return message_.wake_us + instructions(costs::k_switchml_turn + costs::k_switchml_sleep) + 4 * message_.access_us;
+        return message_.wake_us + instructions(costs::k_switchml_turn + costs::k_switchml_sleep) + 4 * access_us_;
     }
 
 private:
@@ -69,6 +69,7 @@ private:
     const message_costs message_;
     const bool rdma_;
     const std::uint32_t elements_;
+    const double access_us_; ///< to a register of the NIC
     const double cycle_us_, word_cycles_;
     const bool streams_cost_;
 };
@@ -123,6 +124,9 @@ std::optional<switch_sum_costs> sum_costs_of(const switchml_config& config)
     s.batch = rdma ? 1 : static_cast<std::uint32_t>(config.worker.packet_batch.value());
     s.use_bytes = packets * firmware::payload_bytes(table);
     s.use_wire_us = packets * packet_wire_us;
+    // A packet of 256 elements goes over a recirculation port of its worker's.
+    const double recirculated_us = config.job.elements_per_packet == 256 ? least_wire_bytes(config.job) * 8e6 / static_cast<double>(config.tofino.chip.recirculation_rate.value()) : 0;
+    s.use_pace_us = packets * std::max(packet_wire_us, recirculated_us);
     s.round_trip_us = network_us(config, s.use_wire_us, packet_wire_us) + work.turn_us();
     s.start_us = work.start_us();
     s.hold_us = rdma ? 0 : us(config.worker.transmit_hold);

@@ -390,6 +390,13 @@ std::vector<config_problem> switchml_config::validate() const
     check_sums(p);
     check_recovery(p);
     check_receive_buffer(worker.chip(), star().format(), "worker", p);
+    if (runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a); })) {
+        const lossless_star_config lossless = star();
+        const packet_format f = lossless.format();
+        check_packet_time("network.rate", lossless.rate, f.wire_bytes_of_one(f.max_payload_bytes), p);
+        check_hop_time("network.cable.propagation", "with network.nic_latency or switch.first_pass_latency",
+                       lossless.propagation + std::max(lossless.nic_latency, lossless.switch_latency), p);
+    }
     check_stacks(worker.chip(), control_cores(), "cores", "worker", p);
     check_burst(run, trains(), p);
     return p;

@@ -139,6 +139,8 @@ struct ub_mesh_config {
     /// NPU position (rank of the healthy machine) of every rank; where a spare NPU stands in, the position it serves.
     std::vector<std::uint32_t> positions() const;
     abi::platform_table rank_table(std::uint32_t rank) const;
+    /// Boards and NPUs of a rack with masked NPUs; rows = 0: it is no such mesh, or has more gaps than a table holds.
+    abi::gapped_mesh mesh_with_gaps() const;
     bool has_ccus() const; ///< of every NPU, two
     /// Where the memory of an NPU holds what it exchanges with hosts, below the descriptor rings: state, then messages
     /// of streams.

@@ -120,6 +120,26 @@ std::uint32_t ub_mesh_config::ranks() const
     return mesh.ranks() - static_cast<std::uint32_t>(masked_npus(*this).size());
 }
 
+abi::gapped_mesh ub_mesh_config::mesh_with_gaps() const
+{
+    const std::vector<std::uint32_t> missing = masked_npus(*this);
+    abi::gapped_mesh m;
+    if (mesh.ranks() != mesh.boards * mesh.npus || mesh.rack != ub_rack_kind::full_mesh_2d || mesh.boards < 2 || mesh.npus < 2 ||
+        missing.size() > abi::k_most_gaps)
+        return m;
+    const auto mbps = [&](std::uint32_t links, double lanes) {
+        return abi::mbps_of(static_cast<std::uint64_t>(ub.payload_efficiency() * static_cast<double>(ub.lane_rate.value()) * links * lanes));
+    };
+    m.rows = static_cast<std::uint16_t>(mesh.boards);
+    m.cols = static_cast<std::uint16_t>(mesh.npus);
+    m.row_mbps = mbps(mesh.npus - 1, mesh.x_lanes);
+    m.col_mbps = mbps(mesh.boards - 1, mesh.y_lanes);
+    for (const std::uint32_t n : missing)
+        m.gap[m.gaps++] = static_cast<std::uint16_t>(n);
+    std::sort(m.gap, m.gap + m.gaps);
+    return m;
+}
+
 abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
 {
     abi::platform_table t;
@@ -139,6 +159,7 @@ abi::platform_table ub_mesh_config::rank_table(std::uint32_t rank) const
     };
     if (t.ranks != mesh.ranks()) { // holes: no coordinates any more, but everybody reaches everybody
         dimension(t.ranks, rank);
+        t.on_mesh = mesh_with_gaps();
         return t;
     }
     const std::uint32_t rack = rank / mesh.npus_per_rack() % mesh.racks_per_pod();
@@ -756,10 +777,25 @@ std::uint64_t ub_mesh_config::neighbour_round_trip_ps(const ub_topology& topolog
 /// most.
 void ub_mesh_config::check_link_buffers(std::vector<config_problem>& p) const
 {
-    if (ub.buffers_cover_round_trip)
-        return;
     const ub_topology topology(mesh, cables);
     const ub_plan& plan = topology.plan();
+    const packet_format format = ub.format();
+    const std::uint64_t wire_bytes = format.wire_bytes_of_one(format.max_payload_bytes);
+    std::uint32_t narrowest = ub_topology::k_npu_lanes;
+    duration longest;
+    for (const ub_link_plan& l : plan.links) {
+        narrowest = std::min<std::uint32_t>(narrowest, l.lanes);
+        longest = std::max(longest, l.propagation);
+    }
+    for (const ub_link_fault_config& f : faults.links)
+        narrowest = std::min(narrowest, f.lanes.value_or(narrowest));
+    check_packet_time("ub.lane_rate", ub.link_rate(narrowest), wire_bytes, p);
+    check_packet_time("ub.local_port_rate", ub.local_port_rate, wire_bytes, p);
+    for (const auto& [key, latency] : {std::pair{"ub.npu_latency", ub.npu_latency}, std::pair{"ub.cpu_latency", ub.cpu_latency}, std::pair{"ub.nic_latency", ub.nic_latency},
+                                       std::pair{"ub.lrs_latency", ub.lrs_latency}, std::pair{"ub.hrs_latency", ub.hrs_latency}})
+        check_hop_time(key, "with the longest cable, ub.mac_latency, ub.die_crossing and ub.table_lookup", latency + longest + ub.mac_latency + ub.die_crossing + ub.table_lookup, p);
+    if (ub.buffers_cover_round_trip)
+        return;
     const ub_link_plan* worst = nullptr;
     double least = 1;
     for (const ub_link_plan& l : plan.links) {

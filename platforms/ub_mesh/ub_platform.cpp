@@ -127,6 +127,7 @@ public:
         const npu_ccu_config& unit = config_.npu.ccu;
         if (config_.has_ccus())
             costs.units = unit.capacities();
+        costs.unit_access_us = access_us_of(config_.npu.chip(), unit.register_latency);
         costs.unit_start_us = static_cast<double>(unit.task_start.value()) / 1e6;
         costs.unit_bits_us = static_cast<double>(cycles_to_ps(unit.check_bit_cycles.value(), unit.clock)) / 1e6;
     }

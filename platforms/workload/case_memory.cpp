@@ -220,9 +220,7 @@ void case_memory::write_lists(const collective_case& c, const token_lists& lists
         chip_memory& memory = machine_.chips()[members[source]]->memory;
         table.own_bytes = lists.own(source).size() * c.token_bytes;
         table.received_bytes = lists.received_count(source) * c.token_bytes;
-        std::uint32_t words[offsetof(abi::token_table, check) / sizeof(std::uint32_t)];
-        std::memcpy(words, &table, sizeof words);
-        table.check = abi::check_word(words, std::size(words));
+        table.check = abi::check_of(table);
         write(memory, places.table(), &table, sizeof table);
         for (std::uint32_t to = 0; to < ranks; ++to) {
             const token_list_contents& list = all[to];

@@ -8,6 +8,7 @@
 #include "platforms/workload/bounds.h"
 #include "platforms/workload/cost_parts.h"
 #include "platforms/workload/device_tree_costs.h"
+#include "platforms/workload/gapped_costs.h"
 #include "platforms/workload/lockstep_ring_costs.h"
 #include "platforms/workload/planned_schedule.h"
 #include "platforms/workload/switch_sum_costs.h"
@@ -60,7 +61,7 @@ public:
 private:
     std::optional<double> by_algorithm() const
     {
-        if (has_schedule(c_.op, c_.algo))
+        if (has_schedule(t_, c_.op, c_.algo))
             return by_schedule();
         if (abi::is_in(abi::k_by_ccu, c_.algo))
             return by_units_us(t_, m_, c_);
@@ -452,7 +453,7 @@ private:
 
 std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c)
 {
-    return model(table, costs, c).us();
+    return table.on_mesh.rows != 0 ? predicted_on_gapped_mesh_us(table, costs, c) : model(table, costs, c).us();
 }
 
 } // namespace weft

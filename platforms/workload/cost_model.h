@@ -33,6 +33,7 @@ struct switch_sum_costs {
     std::uint32_t batch = 1;     ///< uses that a core announces to its NIC at a time
     std::uint32_t use_bytes = 1; ///< of the data
     double use_wire_us = 0;      ///< on a cable
+    double use_pace_us = 0;      ///< and on whatever is slower behind it
     double round_trip_us = 0;    ///< from the announcement of a use until its answer wakes the core
     double start_us = 0;         ///< of a core, besides that of any collective
     double hold_us = 0;          ///< how long a part of a batch may wait
@@ -53,6 +54,7 @@ struct message_costs {
         {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
     std::optional<switch_sum_costs> sums; ///< by switches; nothing: none sums, or frames may be lost
     std::optional<firmware::ccu_capacities> units; ///< of collective communication units; nothing: there are none
+    double unit_access_us = 0;                     ///< the core reads or writes a register of a CCU
     double unit_start_us = 0;                      ///< from the launch of a task of a CCU to its first instruction
     double unit_bits_us = 0;                       ///< from a set of check bits until a wait sees them
     // Of rings in lock-step: a sync of a domain, and of all domains over gateways, 0 where there is none; and what each

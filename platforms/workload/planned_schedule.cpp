@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/planned_schedule.h"
 
+#include "firmware/collectives/gapped_lines.h"
 #include "firmware/collectives/planner.h"
 #include "firmware/collectives/replica_rings.h"
 #include "firmware/collectives/runs.h"
@@ -141,9 +142,10 @@ void plan_rings(const abi::platform_table& table, const abi::command& command, p
 }
 } // namespace
 
-bool has_schedule(abi::collective_op op, abi::algorithm algorithm)
+bool has_schedule(const abi::platform_table& table, abi::collective_op op, abi::algorithm algorithm)
 {
-    return runs_by(algorithm, "engine") && !abi::moves_tokens(op); // their lists of tokens are the schedule
+    return runs_by(algorithm, "engine") && !abi::moves_tokens(op) && // their lists of tokens are the schedule
+           !firmware::goes_around_gaps(table, op, algorithm);
 }
 bool has_rings_in_lockstep(abi::algorithm algorithm) { return runs_by(algorithm, "replica_rings"); }
 

@@ -61,8 +61,8 @@ std::string unmatched(const std::vector<planned_rank>& ranks);
 /// A few lines per channel and pass, one per run.
 std::string text_of(const planned_rank& rank, std::uint32_t element_bytes);
 
-/// Whether firmware of this algorithm executes a schedule.
-bool has_schedule(abi::collective_op op, abi::algorithm algorithm);
+/// Whether firmware of this algorithm executes a schedule on this machine.
+bool has_schedule(const abi::platform_table& table, abi::collective_op op, abi::algorithm algorithm);
 /// Whether it goes round rings in lock-step, which plan_of() knows as well: a channel is a ring, a pass a phase.
 bool has_rings_in_lockstep(abi::algorithm algorithm);
 

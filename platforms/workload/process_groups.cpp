@@ -10,6 +10,7 @@
 #include <map>
 #include <numeric>
 #include <optional>
+#include <set>
 
 namespace weft {
 
@@ -178,6 +179,52 @@ std::optional<box> box_of(const rank_list& list, const table_of_rank& table_of)
     return b;
 }
 
+/// Where the members of a list that is no box stand, if that is a full mesh of two dimensions, in the order of its rows,
+/// with few gaps.
+abi::gapped_mesh mesh_of_list(const rank_list& list, const table_of_rank& table_of)
+{
+    const abi::platform_table& machine = table_of(list.front());
+    std::vector<std::uint32_t> sides; // dimensions in which members differ
+    std::vector<rank_list> coordinates(machine.dim_count);
+    for (std::uint32_t d = 0; d < machine.dim_count; ++d) {
+        std::set<std::uint32_t> all;
+        for (const std::uint32_t rank : list)
+            all.insert(table_of(rank).coord[d]);
+        coordinates[d].assign(all.begin(), all.end());
+        if (all.size() > 1)
+            sides.push_back(d);
+    }
+    if (sides.size() != 2 || machine.kind[sides[0]] != abi::dimension_kind::full || machine.kind[sides[1]] != abi::dimension_kind::full)
+        return {};
+    const rank_list &rows = coordinates[sides[0]], &cols = coordinates[sides[1]];
+    const std::size_t places = rows.size() * cols.size();
+    if (places > list.size() + abi::k_most_gaps)
+        return {};
+    abi::gapped_mesh mesh;
+    std::size_t next = 0;
+    for (std::size_t at = 0; at < places; ++at) {
+        const auto is_here = [&](const abi::platform_table& t) {
+            return t.coord[sides[0]] == rows[at / cols.size()] && t.coord[sides[1]] == cols[at % cols.size()];
+        };
+        if (next < list.size() && is_here(table_of(list[next])))
+            ++next;
+        else if (mesh.gaps == abi::k_most_gaps)
+            return {}; // or members in another order
+        else
+            mesh.gap[mesh.gaps++] = static_cast<std::uint16_t>(at);
+    }
+    if (next != list.size())
+        return {};
+    const auto rate = [&](std::uint32_t d, std::size_t members) {
+        return static_cast<std::uint32_t>((std::uint64_t{machine.rate_mbps[d]} * (members - 1) + machine.dims[d] - 2) / (machine.dims[d] - 1));
+    };
+    mesh.rows = static_cast<std::uint16_t>(rows.size());
+    mesh.cols = static_cast<std::uint16_t>(cols.size());
+    mesh.col_mbps = rate(sides[0], rows.size());
+    mesh.row_mbps = rate(sides[1], cols.size());
+    return mesh;
+}
+
 /// What every rank of the machine is told, by rank.
 std::vector<abi::platform_table> rank_tables(const platform& p)
 {
@@ -231,6 +278,7 @@ named_groups find_groups(const std::vector<std::string>& texts, std::uint32_t ra
 std::vector<abi::platform_table> tables_of_group(const rank_list& list, const table_of_rank& table_of, std::uint32_t bank)
 {
     const std::optional<box> part = box_of(list, table_of);
+    const abi::gapped_mesh mesh = part || list.size() < 2 ? abi::gapped_mesh() : mesh_of_list(list, table_of);
     std::vector<abi::platform_table> tables;
     for (std::size_t place = 0; place < list.size(); ++place) {
         const abi::platform_table& machine = table_of(list[place]);
@@ -273,6 +321,7 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
             }
             add(all.size(), static_cast<std::size_t>(at), kind, rate);
         }
+        t.on_mesh = mesh;
         if (!part && list.size() > 1)
             add(list.size(), place, abi::dimension_kind::switched, 0);
     }

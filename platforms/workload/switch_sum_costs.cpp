@@ -29,7 +29,7 @@ public:
         // Of the first uses a core announces a batch at a time.
         const double batch_us = std::min<double>(first, s.batch) * core.first_us;
         const double alone_us = s.round_trip_us + core.answer_us;
-        const double links_us = (std::ceil(blocks) + (turns - 1) * std::min(blocks, first * s.cores) - turns) * s.use_wire_us;
+        const double links_us = (std::ceil(blocks) + (turns - 1) * std::min(blocks, first * s.cores) - turns) * s.use_pace_us;
         const double cores_us = (uses - turns) * core.answer_us;
         const double slots_us = (std::ceil(uses / s.window) - turns) * alone_us;
         const double held_us = uses > s.window ? s.hold_us : 0; // a part of a batch

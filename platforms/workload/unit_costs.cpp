@@ -71,7 +71,7 @@ private:
     /// A request to a unit `hop_us` away and its answer, a slice of data either way: both memories, bits here.
     double round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
     /// The core launches a task on both dies and is woken.
-    double task() const { return start() + k_unit_accesses * m_.access_us + m_.unit_start_us + m_.wake_us; }
+    double task() const { return start() + k_unit_accesses * m_.unit_access_us + m_.unit_start_us + m_.wake_us; }
     /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
     double wire(double bytes) const
     {
@@ -122,7 +122,7 @@ private:
         const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
         const bool spreads = has_root(
             c_.op); // all goes through every dimension, parts from the root and on to the others, or the other way
-        double us = task();
+        double us = task() + (passes - 1) * m_.unit_start_us; // an all_reduce gathers by a task of its own
         double left[2] = {bytes_ / 2, bytes_ / 2};
         std::vector<double> wire[2];
         for (std::size_t level = 0; level < order.size(); ++level) {

@@ -588,7 +588,7 @@ TEST_CASE("every rank is sent exactly the messages that it waits for", "[schedul
                 for (const bool transposed : {false, true}) {
                     const auto algo = static_cast<algorithm>(a);
                     const char* why = "";
-                    if (!has_schedule(static_cast<abi::collective_op>(op), algo) ||
+                    if (!has_schedule(tables[0], static_cast<abi::collective_op>(op), algo) ||
                         !firmware::supports(static_cast<collective_op>(op), algo, tables[0], transposed, &why))
                         continue;
                     for (const std::uint64_t elements : {1, 5, 97, 1024, 4099}) {

@@ -95,9 +95,7 @@ private:
     {
         while (posted_ - at<std::uint32_t>(dma_ + abi::dma::HEAD(0)) >= table_.dma_ring_entries)
             ; // until an entry of the ring is free
-        std::uint32_t words[offsetof(abi::dma_descriptor, check) / 4];
-        __builtin_memcpy(words, &d, sizeof words);
-        d.check = abi::check_word(words, sizeof words / 4);
+        d.check = abi::check_of(d);
         write_object(table_.dma_ring_area + posted_ % table_.dma_ring_entries * abi::k_descriptor_bytes, d);
         at<std::uint32_t>(dma_ + abi::dma::TAIL(0)) = ++posted_;
     }
