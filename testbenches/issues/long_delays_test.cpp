@@ -29,14 +29,14 @@ TEST_CASE("delays of a hop that 32 bits cannot hold are refused on every platfor
     const char* const packet = "it may take at most 4 ms. Write a higher rate or a smaller packet.";
     const char* const hop = "it may take at most 4 ms. Write a smaller one.";
     refused("switchml/rack_4x10g.yaml", "--set 'network.cable.propagation=4.3 ms'", "network.cable.propagation", hop);
-    refused("switchml/rack_4x10g.yaml", "--set 'network.cable.propagation=3 ms' --set 'network.nic_latency=1 ms' --set 'switch.first_pass_latency=1.1 ms'",
+    refused("switchml/rack_4x10g.yaml", "--set 'network.cable.propagation=3.5 ms' --set 'network.nic_latency=1 ms'",
             "network.cable.propagation", hop);
     refused("switchml/rack_4x10g.yaml", "--set 'network.rate=2 Mbps'", "network.rate", packet);
     refused("ub_mesh/board.yaml", "--set 'ub.lane_rate=1 Gbps' --set ub.efficiency=0.01 --set 'ub.max_payload=64 KiB' --set 'ub.buffer_per_vl=64 MiB' --set 'npu.dma.receive_buffer=64 MiB'",
             "ub.lane_rate", packet);
     refused("ipu_pod/pod16.yaml", "--set 'ipu_link.latency=1 ms' --set ipu_link.congestion=10", "ipu_link.latency", hop);
     refused("trainium/trn2.yaml",
-            "--set 'neuronlink.link_rate=1 Gbps' --set 'neuronlink.frame_overhead=4 KiB' --set 'neuronlink.max_payload=64 KiB' --set 'neuronlink.buffer_per_vl=64 MiB' --set 'chip.dma.receive_buffer=64 MiB'",
+            "--set 'neuronlink.link_rate=1 Gbps' --set 'neuronlink.frame_overhead=4 KiB' --set 'neuronlink.max_payload=64 KiB' --set 'neuronlink.buffer_per_vl=64 MiB' --set 'neuronlink.port_buffer=64 MiB' --set 'chip.dma.receive_buffer=64 MiB'",
             "neuronlink.link_rate", packet);
     refused("tpu_v3/mesh_4x4.yaml", "--set 'ici.link_rate=1 Mbps'", "ici.link_rate", "it may take at most 1 ms");
 }
