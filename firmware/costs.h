@@ -61,8 +61,8 @@ inline constexpr std::uint32_t k_axis_part = 120;     ///< the same on a ring wh
 inline constexpr std::uint32_t k_shot_peer = 24;      ///< see what a peer gets in a round of two shots
 inline constexpr std::uint32_t k_shot_message = 30; ///< find the next part of a shard for two shots
 
-// multi_axis on a full mesh with gaps, besides k_direct_message. Measured on 3x5, 4x4 and 8x8 NPUs with one or two gaps, 64 B to
-// 256 KiB: times within 2 %.
+// multi_axis on a full mesh with gaps, besides k_direct_message. Measured on 3x5, 4x4 and 8x8 NPUs with one or two
+// gaps, 64 B to 256 KiB: times within 2 %.
 inline constexpr std::uint32_t k_gapped_begin = 500; ///< begin
 inline constexpr std::uint32_t k_gapped_phase = 420; ///< find what a phase sends and gets
 inline constexpr std::uint32_t k_gapped_cell = 108;  ///< find the elements of a cell

@@ -72,7 +72,7 @@ struct failed_region {
     std::uint16_t cols = 0;
 };
 
-inline constexpr unsigned k_most_gaps = 8;
+inline constexpr unsigned k_most_gaps = 24;
 
 /// A full mesh of rows and columns in which some places have no rank: NPUs have failed there, or take no part. Ranks
 /// are numbered row by row and count the others. rows = 0: the ranks stand on no such mesh.
@@ -164,7 +164,7 @@ struct platform_table {
     std::uint64_t check = 0;           ///< check_word of everything before it
 };
 
-static_assert(sizeof(platform_table) == 328, "table layout is part of the ABI");
+static_assert(sizeof(platform_table) == 360, "table layout is part of the ABI");
 
 /// FNV-1a over 32-bit words; the check word of tables and descriptors.
 inline constexpr std::uint64_t k_check_start = 0xcbf29ce484222325ull;

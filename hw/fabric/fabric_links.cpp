@@ -106,7 +106,7 @@ void fabric_engine::lose(std::uint32_t link, packet& p, std::uint64_t end_ps)
     --inside_;
     if (tap_ != nullptr)
         tell_tap(link, p, end_ps, true);
-    return_credit(link, p.vl, p.cells, end_ps + 2 * queues_[queue_of(link, p.vl)].return_ps);
+    return_credit(link, p.vl, p.cells, end_ps + 2ull * queues_[queue_of(link, p.vl)].return_ps);
     packet_ptr(&p).reset();
 }
 

@@ -45,6 +45,7 @@ std::uint32_t ub_endpoint::flow_of(const packet& p)
 void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
 {
     p->source = number_; // who sends is who the fabric says
+    dies_[die].taken += p->packet_count;
     p->flow = flow_of(*p);
     if (config_.transport == ub_transport::rtp) {
         send_channel& c = sender_to(p->destination);
@@ -192,13 +193,32 @@ bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool sh
     const bool to_host = destination >= first_host_;
     if (!to_host && !queues.any_full())
         return true;
-    const ub_path_cache::path_set& set = paths_.set_for(destination, shortest_paths);
-    const auto room = [&](const ub_path_cache::choice& path) {
-        return path.port == ub_path_cache::k_any_port || queues.has_room(path.port, to_host);
+    ub_path_cache::path_set& set = paths_.set_for(destination, shortest_paths);
+    const auto room = [&](bool beyond) {
+        return [&, beyond](const ub_path_cache::choice& path) {
+            return path.port == ub_path_cache::k_any_port || queues.has_room(path.port, to_host, beyond);
+        };
     };
     if (config_.choice == ub_choice::adaptive && !set.paths.empty())
-        return std::any_of(set.paths.begin(), set.paths.end(), room);
-    return std::all_of(set.paths.begin(), set.paths.end(), room);
+        return std::any_of(set.paths.begin(), set.paths.end(), room(false));
+    if (std::all_of(set.paths.begin(), set.paths.end(), room(false))) {
+        set.passed_over_since[die] = ub_path_cache::path_set::k_not;
+        return true;
+    }
+    if (set.paths.size() < 2 || !has_turn(die, set) || !std::all_of(set.paths.begin(), set.paths.end(), room(true)))
+        return false;
+    set.passed_over_since[die] = ub_path_cache::path_set::k_not;
+    return true;
+}
+
+// Streams that each go by one port take whatever room there is in it: all ports have room at once too seldom. So who
+// needs them all has a turn when as many packets of others have come as ports are full.
+bool ub_endpoint::has_turn(std::uint32_t die, ub_path_cache::path_set& set) const
+{
+    std::uint64_t& since = set.passed_over_since[die];
+    if (since == ub_path_cache::path_set::k_not)
+        since = dies_[die].taken;
+    return dies_[die].taken - since >= dies_[die].queues.full_ports();
 }
 
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,

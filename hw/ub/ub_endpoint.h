@@ -62,6 +62,7 @@ public:
         std::uint64_t busy_until_ps = 0; ///< the way from the chip into the router
         std::uint32_t port_cells = 0;    ///< that the queue of one port may hold before its chip is asked to wait
         ub_transmit_queues queues;       ///< made by add_die()
+        std::uint64_t taken = 0;         ///< packets from the chip
     };
     void add_die(die_links links)
     {
@@ -81,6 +82,8 @@ public:
     /// queues choose. A port that is full keeps back what goes by it, and nothing else. Answers never ask: requests
     /// that wait for them would wait for ever.
     bool has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths);
+    /// Whether a set of paths has been passed over for as many packets of others as ports are full.
+    bool has_turn(std::uint32_t die, ub_path_cache::path_set& set) const;
     /// `way_in`: the queue where each port has one; `out_link`: where the packet goes.
     void left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                              std::uint32_t cells, std::uint64_t delay_ps);

@@ -40,9 +40,12 @@ public:
         count(port, 0u - cells, bulk_.empty() ? 0 : 0u - bulk_cells_leaving(bulk_[port], lane, cells));
     }
     bool any_full() const { return full_ports_ != 0; }
-    bool has_room(std::uint32_t port, bool to_host) const
+    std::uint32_t full_ports() const { return full_ports_; }
+    /// `beyond`: for a packet that has waited while others found room, twice as much. Packets that are being read go
+    /// beyond a full port, too.
+    bool has_room(std::uint32_t port, bool to_host, bool beyond = false) const
     {
-        return (to_host ? bulk_in(port) : queued_[port] - bulk_in(port)) < port_cells_;
+        return (to_host ? bulk_in(port) : queued_[port] - bulk_in(port)) < (beyond ? 2 : 1) * port_cells_;
     }
     std::uint64_t entered(std::uint32_t port) const { return entered_[port]; } ///< cells that have ever come
     std::uint64_t left(std::uint32_t port) const { return entered_[port] - queued_[port]; } ///< and gone

@@ -210,6 +210,9 @@ void trainium_config::check_buffers(std::vector<config_problem>& p) const
     const std::uint64_t wire = f.wire_bytes_of_one(f.max_payload_bytes);
     check_packet_time("neuronlink.link_rate", neuronlink.link_rate, wire, p);
     check_packet_time("neuronlink.half_rate", neuronlink.half_rate, wire, p);
+    check_packet_time("neuronlink.port_rate", neuronlink.port_rate, wire, p);
+    if (node.nodes > 1)
+        check_packet_time("neuronlink.node_link_rate", neuronlink.node_link_rate, wire, p);
     check_rate("link_rate", neuronlink.link_rate, neuronlink.propagation);
     if (chip.ranks > 1)
         check_rate("half_rate", neuronlink.half_rate, duration(0)); // no wire between the halves

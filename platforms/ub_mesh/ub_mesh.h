@@ -171,6 +171,7 @@ private:
     void check_hosts(std::vector<config_problem>& problems) const;
     bool training_steps_without_checkpoint() const;
     void check_units(std::vector<config_problem>& problems) const;
+    void check_delays(std::vector<config_problem>& problems) const;
     void check_link_buffers(std::vector<config_problem>& problems) const;
     /// At zero load, of the nearest NPU; 0 without one.
     std::uint64_t neighbour_round_trip_ps(const ub_topology& topology) const;

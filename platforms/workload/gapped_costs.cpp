@@ -3,6 +3,7 @@
 #include "platforms/workload/gapped_costs.h"
 
 #include "firmware/collectives/gapped_lines.h"
+#include "platforms/workload/bounds.h"
 #include "platforms/workload/cost_parts.h"
 
 namespace weft {
@@ -11,9 +12,11 @@ namespace {
 
 namespace costs = firmware::costs;
 
-// Two shots in the order of ranks load links unevenly here; parameter servers send in chunks of all. Calibrated: 4x4 and
-// 8x8 NPUs with a gap and blocks of 6 to 13, 4 to 64 MiB: 0.68 to 0.93 of what links allow, short data like others.
-constexpr double k_share_by_rank = 0.85;
+// Exchanges of everybody with everybody load links unevenly here. Calibrated: two shots on 4x4 and 8x8 NPUs with a gap
+// and blocks of 6 to 13, 4 to 64 MiB, 0.68 to 0.93 of what links along rows and columns allow.
+constexpr double k_share_of_exchange = 0.85;
+// Rings borrow links to switches: this part of them, over the ranks of a row. As k_outside_share of cost_parts.cpp.
+constexpr double k_borrowed_by_rings = 1.6;
 
 /// The mesh as if it had no gaps.
 abi::platform_table without_gaps(abi::platform_table table)
@@ -34,12 +37,6 @@ abi::platform_table without_gaps(abi::platform_table table)
     table.rank = row * mesh.cols + col;
     return table;
 }
-message_costs costs_without_gaps(message_costs m)
-{
-    m.hop_us[1] = m.hop_us[0];
-    return m;
-}
-
 /// firmware/collectives/gapped_axes.cpp
 class gapped_axes : cost_parts {
 public:
@@ -70,18 +67,23 @@ private:
         double link_along() const { return bytes_per_us(along_columns ? mesh.col_mbps : mesh.row_mbps) / (places() - 1); }
         double link_across() const { return bytes_per_us(along_columns ? mesh.row_mbps : mesh.col_mbps) / (lines() - 1); }
     };
-    /// Cells that a rank of the line with most gaps gathers besides those of its own place.
-    double stood_in_for(const half& h) const
+    /// Calls see(cells whose place is a gap, ranks) for each line.
+    template <class See> static void each_line(const half& h, See&& see)
     {
         const firmware::gapped_lines lines(h.mesh, h.along_columns);
-        double most = 0;
         for (std::uint32_t line = 0; line < lines.lines(); ++line) {
             double cells = 0;
             for (std::uint32_t place = 0; place < lines.places(); ++place)
                 cells += lines.has(line, place) ? 0 : lines.ranks_at(place);
             if (lines.ranks_of_line(line) != 0)
-                most = std::max(most, std::ceil(cells / lines.ranks_of_line(line)));
+                see(cells, lines.ranks_of_line(line));
         }
+    }
+    /// Cells that a rank of the line with most gaps gathers besides those of its own place.
+    static double stood_in_for(const half& h)
+    {
+        double most = 0;
+        each_line(h, [&](double cells, double ranks) { most = std::max(most, std::ceil(cells / ranks)); });
         return most;
     }
     double along(const half& h) const { return bytes_ * h.share / t_.ranks * (h.lines() + stood_in_for(h)) / h.link_along(); }
@@ -89,8 +91,11 @@ private:
     double across(const half& h) const { return bytes_ * h.share / t_.ranks * (1 + stood_in_for(h)) / h.link_across(); }
     double messages_along(const half& h) const
     {
-        const double cells = c_.op == abi::collective_op::all_reduce ? 1 : h.lines(); // shards of ranks do not lie side by side
-        return (h.places() - 1) * (cells + stood_in_for(h));
+        // Shards of ranks do not lie side by side.
+        const double cells = c_.op == abi::collective_op::all_reduce ? 1 : h.lines();
+        double most = 0;
+        each_line(h, [&](double of_gaps, double ranks) { most = std::max(most, (ranks - 1) * cells + of_gaps * (ranks - 1) / ranks); });
+        return most;
     }
 };
 
@@ -100,28 +105,32 @@ std::optional<double> predicted_on_gapped_mesh_us(const abi::platform_table& tab
 {
     if (firmware::goes_around_gaps(table, c.op, c.algo))
         return gapped_axes(table, m, c).us();
-    collective_case one = c;
-    if (c.algo == abi::algorithm::ccu_axes) // in one dimension, both are one
-        one.algo = abi::algorithm::ccu;
-    switch (one.algo) {
-    case abi::algorithm::direct: {
-        const std::optional<double> us = predicted_us(without_gaps(table), costs_without_gaps(m), one);
-        return us && c.op != abi::collective_op::all_to_all ? std::optional(*us / k_share_by_rank) : us;
-    }
-    case abi::algorithm::ccu:
-    case abi::algorithm::ccu_one_shot: return predicted_us(without_gaps(table), costs_without_gaps(m), one);
-    case abi::algorithm::parameter_server: {
-        // The same exchanges as by direct, but on one full mesh.
-        one.algo = abi::algorithm::direct;
-        return predicted_us(without_gaps(table), costs_without_gaps(m), one);
-    }
-    default: break;
+    abi::platform_table as_told = table; // ranks in one dimension
+    as_told.on_mesh = {};
+    const bool by_servers = c.algo == abi::algorithm::parameter_server;
+    if (c.algo == abi::algorithm::direct || by_servers || abi::is_in(abi::k_by_ccu, c.algo)) {
+        const std::optional<double> us = predicted_us(as_told, m, c);
+        collective_case least = c; // what is no matter of bytes
+        least.size_bytes = std::min<std::uint64_t>(c.size_bytes, std::uint64_t{table.ranks} * abi::element_bytes(c.type));
+        least.count = least.size_bytes / abi::element_bytes(c.type);
+        const std::optional<double> least_us = predicted_us(as_told, m, least);
+        if (!us || !least_us)
+            return us;
+        const double exchanges = c.op == abi::collective_op::all_reduce ? 2 : 1;
+        const auto wire_us = [&](std::uint64_t links_bps) {
+            const auto bound = bound_of(without_gaps(table), links_bps, 0, abi::collective_op::all_to_all, c.size_bytes);
+            return bound ? exchanges * bound->us / k_share_of_exchange : 0;
+        };
+        // Servers take all paths. Links to switches help where lines are short: 8x2 NPUs take a third of the time of
+        // two shots, between the bounds without and with these links; 4x4 to 8x8 take as long.
+        const bool helped = by_servers && std::min(table.on_mesh.rows, table.on_mesh.cols) < 3;
+        return std::max(*us, *least_us + (helped ? std::sqrt(wire_us(0) * wire_us(m.links_bps)) : wire_us(0)));
     }
     // Rings over all ranks: most of their steps are along rows.
-    abi::platform_table rings = table;
-    rings.on_mesh = {};
-    rings.rate_mbps[0] = table.on_mesh.row_mbps;
-    return predicted_us(rings, m, one);
+    const double outside_mbps = static_cast<double>(m.links_bps) / 1e6 - table.on_mesh.row_mbps - table.on_mesh.col_mbps;
+    as_told.rate_mbps[0] = table.on_mesh.row_mbps +
+                           static_cast<std::uint32_t>(std::max(0.0, k_borrowed_by_rings * outside_mbps / table.on_mesh.cols));
+    return predicted_us(as_told, m, c);
 }
 
 } // namespace weft

@@ -2,9 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/process_groups.h"
 
+#include "firmware/collectives/gapped_lines.h"
 #include "platforms/workload/machine.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fmt/format.h>
 #include <map>
@@ -179,49 +181,78 @@ std::optional<box> box_of(const rank_list& list, const table_of_rank& table_of)
     return b;
 }
 
-/// Where the members of a list that is no box stand, if that is a full mesh of two dimensions, in the order of its rows,
-/// with few gaps.
-abi::gapped_mesh mesh_of_list(const rank_list& list, const table_of_rank& table_of)
+/// Two dimensions of a machine that are full meshes, and where its ranks are there: those of the platform table, or the
+/// rows and columns of a machine with gaps.
+struct two_sides {
+    std::uint32_t sizes[2];
+    std::uint32_t mbps[2]; ///< of a rank along each
+    std::vector<std::array<std::uint32_t, 2>> at; ///< of the members of a list
+};
+std::optional<two_sides> sides_of(const rank_list& list, const table_of_rank& table_of)
 {
     const abi::platform_table& machine = table_of(list.front());
-    std::vector<std::uint32_t> sides; // dimensions in which members differ
-    std::vector<rank_list> coordinates(machine.dim_count);
-    for (std::uint32_t d = 0; d < machine.dim_count; ++d) {
-        std::set<std::uint32_t> all;
-        for (const std::uint32_t rank : list)
-            all.insert(table_of(rank).coord[d]);
-        coordinates[d].assign(all.begin(), all.end());
-        if (all.size() > 1)
-            sides.push_back(d);
+    two_sides found{};
+    if (const abi::gapped_mesh& m = machine.on_mesh; m.rows != 0) {
+        found = {{m.rows, m.cols}, {m.col_mbps, m.row_mbps}, {}};
+        const firmware::gapped_lines rows(m, false);
+        for (const std::uint32_t rank : list) {
+            auto& [row, col] = found.at.emplace_back();
+            rows.find(rank, row, col);
+        }
+        return found;
     }
-    if (sides.size() != 2 || machine.kind[sides[0]] != abi::dimension_kind::full || machine.kind[sides[1]] != abi::dimension_kind::full)
+    std::vector<std::uint32_t> differ; // dimensions
+    for (std::uint32_t d = 0; d < machine.dim_count; ++d)
+        if (std::any_of(list.begin(), list.end(), [&](std::uint32_t rank) { return table_of(rank).coord[d] != machine.coord[d]; }))
+            differ.push_back(d);
+    if (differ.size() != 2)
+        return std::nullopt;
+    for (std::size_t side = 0; side < 2; ++side) {
+        if (machine.kind[differ[side]] != abi::dimension_kind::full)
+            return std::nullopt;
+        found.sizes[side] = machine.dims[differ[side]];
+        found.mbps[side] = machine.rate_mbps[differ[side]];
+    }
+    for (const std::uint32_t rank : list)
+        found.at.push_back({table_of(rank).coord[differ[0]], table_of(rank).coord[differ[1]]});
+    return found;
+}
+
+/// Where the members of a list stand, if that is a full mesh of two dimensions with few gaps, in the order of its rows.
+abi::gapped_mesh mesh_of_list(const rank_list& list, const table_of_rank& table_of)
+{
+    const std::optional<two_sides> sides = sides_of(list, table_of);
+    if (!sides)
         return {};
-    const rank_list &rows = coordinates[sides[0]], &cols = coordinates[sides[1]];
-    const std::size_t places = rows.size() * cols.size();
-    if (places > list.size() + abi::k_most_gaps)
+    std::set<std::uint32_t> lines[2];
+    for (const auto& at : sides->at)
+        for (std::size_t side = 0; side < 2; ++side)
+            lines[side].insert(at[side]);
+    const std::size_t rows = lines[0].size(), cols = lines[1].size();
+    if (rows < 2 || cols < 2 || rows * cols > list.size() + abi::k_most_gaps)
         return {};
     abi::gapped_mesh mesh;
     std::size_t next = 0;
-    for (std::size_t at = 0; at < places; ++at) {
-        const auto is_here = [&](const abi::platform_table& t) {
-            return t.coord[sides[0]] == rows[at / cols.size()] && t.coord[sides[1]] == cols[at % cols.size()];
-        };
-        if (next < list.size() && is_here(table_of(list[next])))
-            ++next;
-        else if (mesh.gaps == abi::k_most_gaps)
-            return {}; // or members in another order
-        else
-            mesh.gap[mesh.gaps++] = static_cast<std::uint16_t>(at);
-    }
+    std::uint32_t place = 0;
+    for (const std::uint32_t row : lines[0])
+        for (const std::uint32_t col : lines[1]) {
+            if (next < list.size() && sides->at[next] == std::array{row, col})
+                ++next;
+            else if (mesh.gaps == abi::k_most_gaps)
+                return {}; // or members in another order
+            else
+                mesh.gap[mesh.gaps++] = static_cast<std::uint16_t>(place);
+            ++place;
+        }
     if (next != list.size())
         return {};
-    const auto rate = [&](std::uint32_t d, std::size_t members) {
-        return static_cast<std::uint32_t>((std::uint64_t{machine.rate_mbps[d]} * (members - 1) + machine.dims[d] - 2) / (machine.dims[d] - 1));
+    const auto rate = [&](std::size_t side, std::size_t members) { // a link to each other member
+        return static_cast<std::uint32_t>((std::uint64_t{sides->mbps[side]} * (members - 1) + sides->sizes[side] - 2) / (sides->sizes[side] - 1));
     };
-    mesh.rows = static_cast<std::uint16_t>(rows.size());
-    mesh.cols = static_cast<std::uint16_t>(cols.size());
-    mesh.col_mbps = rate(sides[0], rows.size());
-    mesh.row_mbps = rate(sides[1], cols.size());
+    mesh.rows = static_cast<std::uint16_t>(rows);
+    mesh.cols = static_cast<std::uint16_t>(cols);
+    mesh.col_mbps = rate(0, rows);
+    mesh.row_mbps = rate(1, cols);
     return mesh;
 }
 
@@ -278,7 +309,8 @@ named_groups find_groups(const std::vector<std::string>& texts, std::uint32_t ra
 std::vector<abi::platform_table> tables_of_group(const rank_list& list, const table_of_rank& table_of, std::uint32_t bank)
 {
     const std::optional<box> part = box_of(list, table_of);
-    const abi::gapped_mesh mesh = part || list.size() < 2 ? abi::gapped_mesh() : mesh_of_list(list, table_of);
+    const bool stands_on_mesh = list.size() > 1 && (!part || table_of(list.front()).on_mesh.rows != 0);
+    const abi::gapped_mesh mesh = stands_on_mesh ? mesh_of_list(list, table_of) : abi::gapped_mesh();
     std::vector<abi::platform_table> tables;
     for (std::size_t place = 0; place < list.size(); ++place) {
         const abi::platform_table& machine = table_of(list[place]);

@@ -38,6 +38,9 @@ TEST_CASE("delays of a hop that 32 bits cannot hold are refused on every platfor
     refused("trainium/trn2.yaml",
             "--set 'neuronlink.link_rate=1 Gbps' --set 'neuronlink.frame_overhead=4 KiB' --set 'neuronlink.max_payload=64 KiB' --set 'neuronlink.buffer_per_vl=64 MiB' --set 'neuronlink.port_buffer=64 MiB' --set 'chip.dma.receive_buffer=64 MiB'",
             "neuronlink.link_rate", packet);
+    const std::string framed = "--set 'neuronlink.frame_overhead=4 KiB' --set 'neuronlink.max_payload=64 KiB' --set 'neuronlink.buffer_per_vl=64 MiB' --set 'neuronlink.port_buffer=64 MiB' --set 'chip.dma.receive_buffer=64 MiB' ";
+    refused("trainium/ultraserver_4x4x4.yaml", framed + "--set 'neuronlink.node_link_rate=2 Gbps'", "neuronlink.node_link_rate", packet);
+    refused("trainium/trn2.yaml", framed + "--set 'neuronlink.port_rate=2 Gbps'", "neuronlink.port_rate", packet);
     refused("tpu_v3/mesh_4x4.yaml", "--set 'ici.link_rate=1 Mbps'", "ici.link_rate", "it may take at most 1 ms");
 }
 
