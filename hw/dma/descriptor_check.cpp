@@ -21,7 +21,7 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
     const std::uint64_t last_rank = d.destination_rank + std::uint64_t{d.more_pieces} * d.rank_stride;
     const bool bad_type = static_cast<unsigned>(d.type) >= abi::k_element_types;
     const std::uint32_t element = bad_type ? 1 : element_size(d);
-    return d.check != abi::check_of(d)                              ? "its check word is wrong"
+    return d.check != abi::check_of(d)                         ? "its check word is wrong"
            : d.destination_rank >= l.ranks                     ? "its rank does not exist"
            : to_ranks && last_rank >= l.ranks                  ? "its last rank does not exist"
            : d.destination_port >= l.ports                     ? "its port does not exist"

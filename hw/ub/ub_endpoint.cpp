@@ -205,7 +205,7 @@ bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool sh
         set.passed_over_since[die] = ub_path_cache::path_set::k_not;
         return true;
     }
-    if (set.paths.size() < 2 || !has_turn(die, set) || !std::all_of(set.paths.begin(), set.paths.end(), room(true)))
+    if (to_host || set.paths.size() < 2 || !has_turn(die, set) || !std::all_of(set.paths.begin(), set.paths.end(), room(true)))
         return false;
     set.passed_over_since[die] = ub_path_cache::path_set::k_not;
     return true;
