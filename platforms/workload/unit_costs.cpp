@@ -122,7 +122,7 @@ private:
         const double passes = c_.op == abi::collective_op::all_reduce ? 2 : 1;
         const bool spreads = has_root(
             c_.op); // all goes through every dimension, parts from the root and on to the others, or the other way
-        double us = task() + (passes - 1) * m_.unit_start_us; // an all_reduce gathers by a task of its own
+        double us = task();
         double left[2] = {bytes_ / 2, bytes_ / 2};
         std::vector<double> wire[2];
         for (std::size_t level = 0; level < order.size(); ++level) {

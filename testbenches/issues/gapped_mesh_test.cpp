@@ -62,7 +62,7 @@ TEST_CASE("multi_axis around masked NPUs: exact over shapes and gaps and types")
                "--set mesh.boards=4 --set mesh.npus=4 --set npu.dma.queues=4 --set npu.dma.ring_entries=4 " + masked({"b3,3", "b3,0"}));
 }
 
-TEST_CASE("multi_axis in groups that are no box: exact, and others run beside them")
+TEST_CASE("multi_axis in groups that are no box: exact beside others")
 {
     const exact_runs rack("ub_mesh/rack.yaml", "--set mesh.boards=4 --set mesh.npus=4");
     for (const char* groups : {"\"0-5\"", "\"0,2-15\"", "\"1-3,4-7,9-14\"", "\"0-2,5-7,8,11\", \"3,4\"", "\"5,3,0,1\"", "\"0-2,4-5\", \"8-10,12-13\""})

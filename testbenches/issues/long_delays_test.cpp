@@ -44,7 +44,7 @@ TEST_CASE("delays of a hop that 32 bits cannot hold are refused on every platfor
     refused("tpu_v3/mesh_4x4.yaml", "--set 'ici.link_rate=1 Mbps'", "ici.link_rate", "it may take at most 1 ms");
 }
 
-TEST_CASE("switches that sum know longer cables, and what just fits is no faster than its wires")
+TEST_CASE("switches that sum know longer cables and what fits keeps its bound")
 {
     const exact_runs rack("switchml/rack_4x10g.yaml", "--set 'firmware_timeout=10 s'");
     CHECK(rack.time_us("[{op: all_reduce, algorithms: [switchml], sizes: [64 KiB]}]", "--set 'network.cable.propagation=5 ms'") > 10000);
