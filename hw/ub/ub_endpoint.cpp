@@ -42,10 +42,18 @@ std::uint32_t ub_endpoint::flow_of(const packet& p)
     return config_.spreading == ub_spreading::packet ? stream + ++spread_ * 0xc2b2'ae3du : stream;
 }
 
+/// Of what has one way only nobody asks.
+void ub_endpoint::note_taken(std::uint32_t die, const packet& p)
+{
+    dies_[die].taken += p.packet_count;
+    if (ub_path_cache::path_set& set = paths_.set_for(p.destination, (p.flags & k_shortest_paths) != 0); set.paths.size() > 1)
+        set.taken[die] += p.packet_count;
+}
+
 void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
 {
     p->source = number_; // who sends is who the fabric says
-    dies_[die].taken += p->packet_count;
+    note_taken(die, *p);
     p->flow = flow_of(*p);
     if (config_.transport == ub_transport::rtp) {
         send_channel& c = sender_to(p->destination);
@@ -216,9 +224,10 @@ bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool sh
 bool ub_endpoint::has_turn(std::uint32_t die, ub_path_cache::path_set& set) const
 {
     std::uint64_t& since = set.passed_over_since[die];
+    const std::uint64_t of_others = dies_[die].taken - set.taken[die];
     if (since == ub_path_cache::path_set::k_not)
-        since = dies_[die].taken;
-    return dies_[die].taken - since >= dies_[die].queues.full_ports();
+        since = of_others;
+    return of_others - since >= dies_[die].queues.full_ports();
 }
 
 void ub_endpoint::left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,

@@ -84,6 +84,7 @@ public:
     bool has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths);
     /// Whether a set of paths has been passed over for as many packets of others as ports are full.
     bool has_turn(std::uint32_t die, ub_path_cache::path_set& set) const;
+    void note_taken(std::uint32_t die, const packet& p); ///< from the chip
     /// `way_in`: the queue where each port has one; `out_link`: where the packet goes.
     void left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                              std::uint32_t cells, std::uint64_t delay_ps);

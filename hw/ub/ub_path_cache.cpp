@@ -167,6 +167,7 @@ void ub_path_cache::begin(path_set& set) const
     set.waited_ps = set.last_ps = set.waits_until_ps = 0;
     set.mark_port = k_any_port;
     set.passed_over_since.fill(path_set::k_not);
+    set.taken.fill(0);
     set.flow_path.clear();
 }
 

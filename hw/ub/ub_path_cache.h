@@ -69,8 +69,9 @@ public:
         std::uint16_t mark_port = k_any_port;
         std::uint16_t mark_die = 0;
         static constexpr std::uint64_t k_not = ~std::uint64_t{0};
-        /// By IO die: packets that it had taken when it had no room for this destination; k_not: it had.
+        /// By IO die: packets of others that it had taken when it had no room for this destination; k_not: it had.
         std::array<std::uint64_t, 2> passed_over_since = {k_not, k_not};
+        std::array<std::uint64_t, 2> taken = {0, 0}; ///< packets of this destination
         std::vector<std::uint16_t> flow_path; ///< per flow % k_flows: path + 1, 0 not yet chosen
     };
 
