@@ -42,19 +42,13 @@ std::uint32_t ub_endpoint::flow_of(const packet& p)
     return config_.spreading == ub_spreading::packet ? stream + ++spread_ * 0xc2b2'ae3du : stream;
 }
 
-/// Of what has one way only nobody asks.
-void ub_endpoint::note_taken(std::uint32_t die, const packet& p)
-{
-    dies_[die].taken += p.packet_count;
-    if (ub_path_cache::path_set& set = paths_.set_for(p.destination, (p.flags & k_shortest_paths) != 0); set.paths.size() > 1)
-        set.taken[die] += p.packet_count;
-}
-
 void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay_ps)
 {
     p->source = number_; // who sends is who the fabric says
-    note_taken(die, *p);
     p->flow = flow_of(*p);
+    ub_path_cache::path_set& set = paths_.set_for(p->destination, (p->flags & k_shortest_paths) != 0);
+    dies_[die].taken += p->packet_count;
+    set.taken[die] += p->packet_count;
     if (config_.transport == ub_transport::rtp) {
         send_channel& c = sender_to(p->destination);
         if (die != 0)
@@ -68,7 +62,6 @@ void ub_endpoint::from_chip(std::uint32_t die, packet_ptr p, std::uint64_t delay
         }
         return transmit(c, std::move(p), delay_ps);
     }
-    ub_path_cache::path_set& set = paths_.set_for(p->destination, (p->flags & k_shortest_paths) != 0);
     if (set.paths.empty())
         return refuse(die, std::move(p), delay_ps);
     sent.add(p->packet_count);

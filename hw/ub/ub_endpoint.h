@@ -82,9 +82,6 @@ public:
     /// queues choose. A port that is full keeps back what goes by it, and nothing else. Answers never ask: requests
     /// that wait for them would wait for ever.
     bool has_room(std::uint32_t die, std::uint32_t destination, bool shortest_paths);
-    /// Whether a set of paths has been passed over for as many packets of others as ports are full.
-    bool has_turn(std::uint32_t die, ub_path_cache::path_set& set) const;
-    void note_taken(std::uint32_t die, const packet& p); ///< from the chip
     /// `way_in`: the queue where each port has one; `out_link`: where the packet goes.
     void left_transmit_queue(std::uint32_t die, std::uint32_t way_in, std::uint32_t out_link, std::uint32_t vl,
                              std::uint32_t cells, std::uint64_t delay_ps);
@@ -211,6 +208,8 @@ private:
         std::uint64_t until_ps[64];
     };
     /// For a packet that begins to go on from a die at `at_ps`.
+    /// Whether a set of paths has been passed over for as many packets of others as ports are full.
+    bool has_turn(std::uint32_t die, ub_path_cache::path_set& set) const;
     std::uint32_t choose(ub_path_cache::path_set& set, const path_request& r, std::uint32_t die, std::uint64_t at_ps,
                          port_looks& looks) const
     {

@@ -181,6 +181,9 @@ std::optional<box> box_of(const rank_list& list, const table_of_rank& table_of)
     return b;
 }
 
+/// Of `mbps` along a full mesh of `size` ranks, what the links to the other members carry.
+std::uint64_t mbps_among(std::uint64_t members, std::uint64_t mbps, std::uint32_t size) { return (mbps * (members - 1) + size - 2) / (size - 1); }
+
 /// Two dimensions of a machine that are full meshes, and where its ranks are there: those of the platform table, or the
 /// rows and columns of a machine with gaps.
 struct two_sides {
@@ -246,13 +249,10 @@ abi::gapped_mesh mesh_of_list(const rank_list& list, const table_of_rank& table_
         }
     if (next != list.size())
         return {};
-    const auto rate = [&](std::size_t side, std::size_t members) { // a link to each other member
-        return static_cast<std::uint32_t>((std::uint64_t{sides->mbps[side]} * (members - 1) + sides->sizes[side] - 2) / (sides->sizes[side] - 1));
-    };
     mesh.rows = static_cast<std::uint16_t>(rows);
     mesh.cols = static_cast<std::uint16_t>(cols);
-    mesh.col_mbps = rate(0, rows);
-    mesh.row_mbps = rate(1, cols);
+    mesh.col_mbps = static_cast<std::uint32_t>(mbps_among(rows, sides->mbps[0], sides->sizes[0]));
+    mesh.row_mbps = static_cast<std::uint32_t>(mbps_among(cols, sides->mbps[1], sides->sizes[1]));
     return mesh;
 }
 
@@ -343,8 +343,7 @@ std::vector<abi::platform_table> tables_of_group(const rank_list& list, const ta
             abi::dimension_kind kind = machine.kind[d];
             std::uint64_t rate = machine.rate_mbps[d];
             if (kind == abi::dimension_kind::full)
-                // A link to each other member.
-                rate = (rate * (all.size() - 1) + machine.dims[d] - 2) / (machine.dims[d] - 1);
+                rate = mbps_among(all.size(), rate, machine.dims[d]);
             else if (kind == abi::dimension_kind::ring && all.size() != machine.dims[d])
                 kind = abi::dimension_kind::line;
             if (kind == abi::dimension_kind::line && all.size() == 2) {

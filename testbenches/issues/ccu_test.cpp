@@ -13,6 +13,7 @@
 
 using weft::testing::exact_runs;
 using weft::testing::program_folder;
+using weft::testing::stat_of;
 using weft::testing::text_of;
 using Catch::Contains;
 
@@ -21,15 +22,6 @@ namespace {
 const exact_runs k_board("ub_mesh/board_ccu.yaml");
 const exact_runs k_rack("ub_mesh/rack.yaml", "--set ub.paths=shortest");
 const exact_runs k_pod("ub_mesh/pod.yaml");
-
-double stat(const nlohmann::json& results, const std::string& name)
-{
-    for (const auto& s : results.at("stats"))
-        if (s.at("name") == name)
-            return s.at("value");
-    FAIL("no statistic " << name);
-    return 0;
-}
 
 /// All collectives of the CCUs, with `more` of each.
 std::string every_one(const std::string& more)
@@ -125,11 +117,11 @@ TEST_CASE("ccu: memories and links move as many bytes as the formulas say")
             const double written = small ? n : r.written;
             const auto got = k_board.exact(fmt::format("[{{op: {}, algorithms: [{}], sizes: [{} B]}}]", r.op, r.algorithm, bytes), fmt::format("--set mesh.npus={}", n));
             INFO(r.op << " by " << r.algorithm << " on " << n);
-            CHECK(stat(got, "ccu.memory_read") == read * bytes);
-            CHECK(stat(got, "ccu.memory_written") == written * bytes);
-            CHECK(stat(got, "ccu.bytes_sent") == r.sent * bytes);
-            CHECK(stat(got, "ccu.bytes_received") == r.sent * bytes);
-            CHECK(stat(got, "dma.bytes_sent") == 0);
+            CHECK(stat_of(got, "ccu.memory_read") == read * bytes);
+            CHECK(stat_of(got, "ccu.memory_written") == written * bytes);
+            CHECK(stat_of(got, "ccu.bytes_sent") == r.sent * bytes);
+            CHECK(stat_of(got, "ccu.bytes_received") == r.sent * bytes);
+            CHECK(stat_of(got, "dma.bytes_sent") == 0);
         }
     }
 }

@@ -15,6 +15,15 @@
 
 namespace weft::testing {
 
+inline double stat_of(const nlohmann::json& results, const std::string& name)
+{
+    for (const auto& s : results.at("stats"))
+        if (s.at("name") == name)
+            return s.at("value");
+    FAIL("no statistic " << name);
+    return 0;
+}
+
 class exact_runs {
 public:
     /// `file` below configs/; `settings` of every run.

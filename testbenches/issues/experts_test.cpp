@@ -10,6 +10,7 @@
 using nlohmann::json;
 using weft::testing::exact_runs;
 using weft::testing::program_folder;
+using weft::testing::stat_of;
 using weft::testing::text_of;
 
 namespace {
@@ -24,13 +25,6 @@ std::string both(const std::string& algorithms, const std::string& more)
 }
 std::string by_all(const std::string& more) { return both("direct, hierarchical", more); }
 
-double stat_of(const json& results, const char* name)
-{
-    for (const auto& s : results.at("stats"))
-        if (s.at("name") == name)
-            return s.at("value");
-    return 0;
-}
 std::vector<double> times(const json& results)
 {
     std::vector<double> all;
