@@ -38,7 +38,7 @@ private:
 
 } // namespace
 
-run_figures in_child(const std::function<run_figures()>& measure)
+run_figures in_child(const isolated_run::simulation& measure, const std::string&)
 {
     const isolated_result r = run_isolated(
         [&] {

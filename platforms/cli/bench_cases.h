@@ -11,7 +11,7 @@ namespace weft::cli {
 
 /// Runs `measure` in a child process and returns its figures. Throws bug when it fails, user_error when the host has no
 /// process left. The caller must not have elaborated anything itself. May be called by several threads at once.
-run_figures in_child(const std::function<run_figures()>& measure);
+run_figures in_child(const isolated_run::simulation& measure, const std::string& inputs = {});
 
 /// Bare SC_METHOD that re-notifies itself, with `pending` such methods: "events_per_s".
 run_figures bench_kernel_events(unsigned pending);

@@ -91,7 +91,7 @@ void add_bench(CLI::App& app, int& exit_code)
         how.repeats = options->repeats;
         how.quick = options->quick;
         how.full = options->full;
-        how.isolated = in_child;
+        how.isolated = isolated_run(in_child);
         if (!options->shares) {
             measure_host(out, how);
             for (const platform_studies* one : studies())

@@ -5,6 +5,7 @@
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
 #include "platforms/cli/counted_runs.h"
+#include "platforms/cli/kept_runs.h"
 #include "platforms/report/output_file.h"
 #include "platforms/report/replaced_files.h"
 #include "platforms/report/run_report.h"
@@ -53,13 +54,19 @@ validation_settings settings(const validate_options& options)
     return how;
 }
 
-/// "docs/06_validation_tpu_v3.partial.md" for "docs/06_validation_tpu_v3.md": a page that is whole is worth more than
-/// one that is new.
-std::string partial_name(const std::string& path)
+/// "docs/page.WHAT" for "docs/page.md".
+std::string beside(const std::string& path, const std::string& what)
 {
     const std::filesystem::path file(path);
-    return (file.parent_path() / (file.stem().string() + ".partial" + file.extension().string())).string();
+    return (file.parent_path() / (file.stem().string() + "." + what)).string();
 }
+
+/// "docs/06_validation_tpu_v3.partial.md" for "docs/06_validation_tpu_v3.md": a page that is whole is worth more than
+/// one that is new.
+std::string partial_name(const std::string& path) { return beside(path, "partial" + std::filesystem::path(path).extension().string()); }
+
+/// Figures of simulations that have ended, for the next call.
+std::string kept_name(const validate_options& options) { return beside(options.out, "kept.json"); }
 
 /// "N2: all_reduce, 64 ranks", as the page names a row.
 std::string name_of_row(const std::string& target, const std::string& what) { return target + ": " + what; }
@@ -87,7 +94,7 @@ std::vector<std::string> rows_of_page(const std::string& path)
 }
 
 /// After a stop: writes the rows that are finished beside the pages, and says what is missing.
-int keep_finished(validation_report report, const validate_options& options)
+int keep_finished(validation_report report, const validate_options& options, std::size_t kept)
 {
     constexpr std::size_t k_most_names = 30;
     std::vector<std::string> missing = rows_of_page(options.out);
@@ -103,8 +110,10 @@ int keep_finished(validation_report report, const validate_options& options)
     if (missing.size() > k_most_names)
         text += fmt::format("  and {} more\n", missing.size() - k_most_names);
     print_to_stderr("{}", text);
+    if (kept > 0)
+        print_to_stderr("The same command goes on with {} simulation{} kept in {}.\n", kept, kept == 1 ? "" : "s", kept_name(options));
     if (report.rows.empty()) {
-        print_to_stderr("No file was written.\n");
+        print_to_stderr("{}", kept == 0 ? "No file was written.\n" : "");
         return interrupted_exit_code();
     }
     report.title = fmt::format("{}: interrupted, {} rows", options.target, report.rows.size());
@@ -143,6 +152,7 @@ int validate(validate_options options)
     targets.add_output(partial_name(options.out), "the command's own, when it is interrupted,");
     if (!options.json.empty())
         targets.add_output(partial_name(options.json), "the command's own, when it is interrupted,");
+    targets.add_output(kept_name(options), "the command's own, until the page is whole,");
     targets.check();
     prepare_output_file(options.out);
     if (!options.json.empty())
@@ -152,8 +162,10 @@ int validate(validate_options options)
     validation_report finished;
     finished.name = options.target;
     validation_settings how = settings(options);
-    counted_runs runs(in_child, std::chrono::minutes(1), [](const std::string& text) { print_to_stderr("weft: {}\n", text); });
-    how.isolated = [&runs](const std::function<run_figures()>& simulation) { return runs.run(simulation); };
+    counted_runs runs(isolated_run{in_child}, std::chrono::minutes(1), [](const std::string& text) { print_to_stderr("weft: {}\n", text); });
+    const auto counted = [&runs](const isolated_run::simulation& simulation, const std::string&) { return runs.run(simulation); };
+    kept_runs kept(isolated_run{counted}, kept_name(options));
+    how.isolated = isolated_run([&kept](const auto& simulation, const std::string& inputs) { return kept(simulation, inputs); });
     how.on_row = [&finished, told = how.on_row](const validation_row& row) {
         told(row);
         finished.rows.push_back(row);
@@ -164,7 +176,7 @@ int validate(validate_options options)
     } catch (const interrupted&) {
         finished.version = version();
         finished.command = "weft validate " + options.target;
-        return keep_finished(std::move(finished), options);
+        return keep_finished(std::move(finished), options, kept.kept());
     }
     report.version = version();
     report.command = "weft validate " + options.target;
@@ -181,6 +193,7 @@ int validate(validate_options options)
     if (!options.json.empty())
         write_file_atomically(options.json, to_json(report).dump(2) + "\n");
     fmt::print("{}", replaced.text());
+    kept.remove_file();
     for (const std::string* whole : {&options.out, &options.json}) {
         std::error_code none;
         const std::string partial = partial_name(*whole);

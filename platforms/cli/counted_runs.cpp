@@ -22,7 +22,7 @@ counted_runs::~counted_runs()
     teller_.join();
 }
 
-run_figures counted_runs::run(const std::function<run_figures()>& simulation)
+run_figures counted_runs::run(const isolated_run::simulation& simulation, const std::string& inputs)
 {
     struct counts {
         counted_runs& of;
@@ -38,7 +38,7 @@ run_figures counted_runs::run(const std::function<run_figures()>& simulation)
             ++of.finished_;
         }
     } const counted(*this);
-    return run_(simulation);
+    return run_(simulation, inputs);
 }
 
 void counted_runs::tell_until_end()

@@ -27,7 +27,7 @@ public:
     counted_runs(const counted_runs&) = delete;
     counted_runs& operator=(const counted_runs&) = delete;
 
-    run_figures run(const std::function<run_figures()>& simulation);
+    run_figures run(const isolated_run::simulation& simulation, const std::string& inputs = {});
 
 private:
     void tell_until_end();

@@ -3,6 +3,7 @@
 #include "platforms/ipu_pod/validation.h"
 
 #include "firmware/collectives/replica_rings.h"
+#include "platforms/config/config_dump.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/ipu_pod/gcl_choice.h"
 #include "platforms/ipu_pod/ipu_pod.h"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <map>
 #include <set>
 
@@ -126,7 +128,12 @@ private:
     {
         return read_config_or_throw<ipu_pod_config>(yaml_document::load_layered(fmt::format("{}/{}.yaml", how_.config_dir, name)), {"platform"});
     }
-    run_figures run(const ipu_pod_config& c, const wanted& w) { return how_.isolated([&] { return simulate(c, w); }); }
+    run_figures run(const ipu_pod_config& c, const wanted& w)
+    {
+        return how_.isolated([&] { return simulate(c, w); },
+                             fmt::format("{}{} by {}, {} B of {} {}\n", to_yaml(describe(c)), name_of(w.op), name_of(w.by), w.bytes,
+                                         name_of(w.type), fmt::join(w.groups, " ")));
+    }
     std::optional<double> time_us(const ipu_pod_config& c, const wanted& w) { return figure(run(c, w), "time_us_0"); }
 
     const validation_settings& how_;

@@ -8,13 +8,27 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace weft {
 
 /// Named figures of one simulation.
 using run_figures = std::map<std::string, double>;
 /// Runs a simulation in a process of its own.
-using isolated_run = std::function<run_figures(const std::function<run_figures()>&)>;
+class isolated_run {
+public:
+    using simulation = std::function<run_figures()>;
+    using runner = std::function<run_figures(const simulation& run, const std::string& inputs)>;
+
+    isolated_run() = default;
+    isolated_run(runner by) : by_(std::move(by)) {}
+    /// `inputs` is all that the figures depend on beside the program: with them an earlier call's may be taken.
+    /// "": simulated in any case.
+    run_figures operator()(const simulation& run, const std::string& inputs = {}) const { return by_(run, inputs); }
+
+private:
+    runner by_;
+};
 
 inline std::optional<double> figure(const run_figures& figures, const std::string& name)
 {

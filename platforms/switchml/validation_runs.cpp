@@ -4,6 +4,7 @@
 #include "hw/abi/switchml.h"
 #include "hw/tofino/aggregation_model.h"
 #include "hw/tofino/tofino_switch.h"
+#include "platforms/config/config_dump.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/workload/case_times.h"
 #include "platforms/workload/collective_runner.h"
@@ -159,7 +160,7 @@ void switchml_checks::add(validation_row row)
 run_figures switchml_checks::run(const switchml_config& config)
 {
     check_sound(config);
-    return how_.isolated([&config] { return simulate(config); });
+    return how_.isolated([&config] { return simulate(config); }, to_yaml(describe(config)));
 }
 
 } // namespace weft

@@ -3,6 +3,7 @@
 #include "platforms/tpu_v3/validation_runs.h"
 
 #include "firmware/context.h"
+#include "platforms/config/config_dump.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/report/link_occupancy.h"
 #include "platforms/workload/case_times.h"
@@ -190,7 +191,7 @@ run_figures validation::run(const tpu_v3_config& config)
         one.run.training_step->groups.resize(1);
         one.run.training_step->compute = duration(config.run.training_step->compute.value() / alike);
     }
-    run_figures figures = how_.isolated([&one] { return simulate(one); });
+    run_figures figures = how_.isolated([&one] { return simulate(one); }, to_yaml(describe(one)));
     for (const char* name : {"exposed_ms", "step_ms"})
         if (const auto found = figures.find(name); found != figures.end())
             found->second *= static_cast<double>(alike);

@@ -3,6 +3,7 @@
 #include "platforms/trainium/validation.h"
 
 #include "firmware/collectives/device_map.h"
+#include "platforms/config/config_dump.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/trainium/trainium.h"
 #include "platforms/workload/case_times.h"
@@ -95,9 +96,14 @@ private:
         c.run.data = data_mode::off;
         return c;
     }
+    run_figures run(const trainium_config& c, collective_op op, algorithm by, double bytes)
+    {
+        return how_.isolated([&] { return simulate(c, op, by, bytes); },
+                             fmt::format("{}{} by {}, {} B\n", to_yaml(describe(c)), name_of(op), name_of(by), bytes));
+    }
     std::optional<double> time_us(const trainium_config& c, collective_op op, algorithm by, double bytes)
     {
-        return figure(how_.isolated([&] { return simulate(c, op, by, bytes); }), "time_us_0");
+        return figure(run(c, op, by, bytes), "time_us_0");
     }
     /// Of the node as it is; each once.
     std::optional<double> all_reduce_us(algorithm by, double bytes)
@@ -224,7 +230,7 @@ void trainium_validation::touches()
     const double bytes = 64 * k_mib;
     for (const one& o : {one{algorithm::device_ring, "ring", collective_op::all_gather, 4}, {algorithm::device_ring, "ring", collective_op::reduce_scatter, 6},
                          {algorithm::kangaring, "kangaring", collective_op::all_gather, 3}, {algorithm::kangaring, "kangaring", collective_op::reduce_scatter, 4}}) {
-        const auto moved = figure(how_.isolated([&] { return simulate(node_of("trn2"), o.op, o.by, bytes); }), "hbm_bytes");
+        const auto moved = figure(run(node_of("trn2"), o.op, o.by, bytes), "hbm_bytes");
         validation_row row(row_kind::conformity(), "N4", fmt::format("{} of 64 MiB by {}: HBM accesses a shard and two ranks", name_of(o.op), o.name), "accesses", k_document);
         row.published = o.published;
         // Shards pass 64 ranks, less the ends of the way.
@@ -245,7 +251,7 @@ void trainium_validation::totals()
     };
     const double bytes = 64 * k_mib;
     for (const one& o : {one{algorithm::device_mesh, "device_mesh", 12.6}, {algorithm::rdh, "rdh", 14.8}, {algorithm::kangaring, "kangaring", 14}, {algorithm::device_ring, "device_ring", 20}}) {
-        const run_figures f = how_.isolated([&] { return simulate(node_of("trn2"), collective_op::all_reduce, o.by, bytes); });
+        const run_figures f = run(node_of("trn2"), collective_op::all_reduce, o.by, bytes);
         const auto us = figure(f, "time_us_0"), moved = figure(f, "hbm_bytes"), links = figure(f, "links"), halves = figure(f, "halves");
         validation_row row(row_kind::conformity(), "N4", fmt::format("all_reduce of 64 MiB by {}: HBM bytes a chip and byte", o.name), "B", "counted (derived)");
         row.published = o.published;

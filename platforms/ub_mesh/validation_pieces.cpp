@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/validation_pieces.h"
 
+#include "platforms/config/config_dump.h"
 #include "platforms/workload/case_times.h"
 #include "platforms/workload/collective_runner.h"
 
@@ -81,7 +82,7 @@ bool run(const isolated_run& isolated, ub_mesh_config& config, const group_texts
     config.run.workload.clear();
     for (const abi::collective_op op : ops)
         add_work(config, op, k_sizes, groups);
-    const run_figures figures = isolated([&config] { return simulate(config); });
+    const run_figures figures = isolated([&config] { return simulate(config); }, to_yaml(describe(config)));
     for (std::size_t i = 0; i < into.size(); ++i) {
         const auto small = figure(figures, fmt::format("time_us_{}", 2 * i));
         const auto large = figure(figures, fmt::format("time_us_{}", 2 * i + 1));
@@ -185,7 +186,7 @@ std::vector<std::optional<double>> board_times(const isolated_run& isolated, con
                                                const std::string& algorithm, const std::vector<double>& sizes_mib)
 {
     const ub_mesh_config config = board_of(what, op, algorithm, sizes_mib);
-    const run_figures figures = isolated([&config] { return simulate(config); });
+    const run_figures figures = isolated([&config] { return simulate(config); }, to_yaml(describe(config)));
     std::vector<std::optional<double>> times;
     for (std::size_t i = 0; i < sizes_mib.size(); ++i)
         times.push_back(figure(figures, fmt::format("time_us_{}", i)));
@@ -196,7 +197,7 @@ ub_unit_bytes board_unit_bytes(const isolated_run& isolated, const ub_board_mach
                                double size_mib)
 {
     const ub_mesh_config config = board_of(what, op, algorithm, {size_mib});
-    const run_figures figures = isolated([&config] { return simulate(config); });
+    const run_figures figures = isolated([&config] { return simulate(config); }, to_yaml(describe(config)));
     return {figure(figures, "units_read"), figure(figures, "units_written"), figure(figures, "units_sent")};
 }
 
@@ -206,7 +207,7 @@ std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind,
     shape.rack = kind;
     ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
     add_work(config, k_all_reduce, {mib}, group_by(config, [](std::uint32_t r) { return r / 8; }));
-    return figure(isolated([&config] { return simulate(config); }), "time_us_0");
+    return figure(isolated([&config] { return simulate(config); }, to_yaml(describe(config))), "time_us_0");
 }
 
 } // namespace weft

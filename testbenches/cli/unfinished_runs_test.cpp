@@ -168,4 +168,13 @@ TEST_CASE("a validation that is interrupted keeps the rows that are finished")
     CHECK(has(page, "This run was interrupted: rows are missing"));
     for (const json& row : partial.at("targets"))
         CHECK(has(page, row.at("what").get<std::string>()));
+    // The same command goes on with the simulations that have ended; one that stopped at once lost none of them.
+    const std::size_t kept = json::parse(sh.read("page/v.kept.json")).at("runs").size();
+    CHECK(kept >= 1);
+    CHECK(has(r.err, "The same command goes on with " + std::to_string(kept) + " simulation"));
+    const shell_result again = sh.run("$weft validate ub_mesh --quick --configs " WEFT_SOURCE_DIR "/configs/ub_mesh --out page/v.md > rows.txt & pid=$!; sleep 0.3; "
+                                      "kill -TERM $pid; wait $pid");
+    INFO(again.err);
+    CHECK(has(again.err, "of an interrupted call"));
+    CHECK(json::parse(sh.read("page/v.kept.json")).at("runs").size() >= kept);
 }

@@ -37,7 +37,7 @@ private:
 
 struct counted_bench {
     told_lines told;
-    counted_runs runs{[](const std::function<run_figures()>& simulation) { return simulation(); }, std::chrono::milliseconds(5),
+    counted_runs runs{isolated_run([](const isolated_run::simulation& simulation, const std::string&) { return simulation(); }), std::chrono::milliseconds(5),
                       [this](const std::string& text) { told.add(text); }};
 };
 } // namespace
