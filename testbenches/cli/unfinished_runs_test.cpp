@@ -151,7 +151,7 @@ TEST_CASE("a validation that is interrupted keeps the rows that are finished")
     const std::string before = sh.read("page/v.md");
     const shell_result r =
         sh.run("$weft validate ub_mesh --quick --configs " WEFT_SOURCE_DIR "/configs/ub_mesh --out page/v.md --json page/v.json "
-               "> rows.txt & pid=$!; for i in $(seq 600); do test $(wc -l < rows.txt) -ge 3 && break; sleep 0.05; done; "
+               "> rows.txt & pid=$!; for i in $(seq 1200); do test $(wc -l < rows.txt) -ge 3 -a -e page/v.kept.json && break; sleep 0.05; done; "
                "kill -TERM $pid; wait $pid");
     INFO(r.err);
     CHECK(r.exit_code == 143);
