@@ -301,9 +301,15 @@ work_load ccu::spent_on(work_kind kind, std::uint64_t now_ps) const
     };
     switch (kind) {
     case work_kind::send: return up_to_now(port_.wire_time, port_.wire_busy_until_ps());
-    case work_kind::reduce: return up_to_now(reduce_time, reduce_until_ps_);
+    case work_kind::reduce: return {reductions_.up_to_ps(now_ps), 1};
     default: return {};
     }
+}
+
+std::uint64_t ccu::offloaded_ps(std::uint32_t unit, std::uint64_t now_ps) const
+{
+    const busy_time* const units[k_offload_units] = {&shared_.slices.reads(), &shared_.slices.writes(), &reductions_, &copies_};
+    return units[unit]->up_to_ps(now_ps);
 }
 
 void ccu::record_into(trace_sink& trace)

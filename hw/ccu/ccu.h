@@ -73,6 +73,9 @@ public:
     void record_into(trace_sink& trace) override;
     /// Sending, and summing slices.
     work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
+    /// Reads and writes of the SRAM, the reduce unit, and transfers from memory to memory.
+    std::uint32_t offload_units() const override { return k_offload_units; }
+    std::uint64_t offloaded_ps(std::uint32_t unit, std::uint64_t now_ps) const override;
 
     stat_group stats;
     counter instructions;
@@ -88,6 +91,7 @@ public:
 
 private:
     static constexpr std::uint32_t k_none = 0xffff'ffff;
+    static constexpr std::uint32_t k_offload_units = 4;
 
     // ccu.cpp
     void start_of_simulation() override;
@@ -160,7 +164,7 @@ private:
     irq_if& core_;
     std::uint32_t irq_line_;
     wire_rate copy_rate_, reduce_rate_;
-    std::uint64_t copy_until_ps_ = 0, reduce_until_ps_ = 0;
+    busy_time copies_, reductions_;
     std::uint64_t cycle_ps_;
     std::uint64_t code_progress_ = 0;     ///< instructions written, for work()
     std::uint32_t code_since_launch_ = 0; ///< those of them since the last launch

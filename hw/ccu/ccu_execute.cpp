@@ -303,9 +303,9 @@ ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
             std::memmove(shared_.slices.bytes_of(static_cast<std::uint32_t>(t.local)), shared_.slices.bytes_of(static_cast<std::uint32_t>(other)), t.bytes);
         break;
     default: { // mem_to_mem
-        copy_until_ps_ = std::max(copy_until_ps_, now) + copy_rate_.time_ps(t.bytes);
+        const std::uint64_t copied_ps = copies_.serve(now, copy_rate_.time_ps(t.bytes));
         const std::uint64_t read_ps = shared_.read_memory(now, other, t.bytes);
-        done = std::max({read_ps, shared_.write_memory(now, t.local, t.bytes, t.redop != 0), copy_until_ps_ + shared_.memory->latency_ps()});
+        done = std::max({read_ps, shared_.write_memory(now, t.local, t.bytes, t.redop != 0), copied_ps + shared_.memory->latency_ps()});
         if (carries) {
             std::vector<std::uint8_t> bytes(t.bytes);
             shared_.copy_from_memory(other, bytes.data(), t.bytes);
@@ -339,9 +339,9 @@ ccu::outcome ccu::reduce(std::uint32_t context, const instruction& i)
         if (!use_slice(context, i.r[s], t, slice))
             return outcome::failed;
     }
-    reduce_until_ps_ = std::max(reduce_until_ps_, now) + reduce_rate_.time_ps(t.bytes);
+    const std::uint64_t reduced_ps = reductions_.serve(now, reduce_rate_.time_ps(t.bytes));
     const std::uint64_t done =
-        std::max({shared_.slices.read(now, t.bytes * i.count), shared_.slices.write(now, t.bytes), reduce_until_ps_});
+        std::max({shared_.slices.read(now, t.bytes * i.count), shared_.slices.write(now, t.bytes), reduced_ps});
     reduced_bytes.add(t.bytes);
     reduce_time.add_ps(reduce_rate_.time_ps(t.bytes));
     ++missions_[t.mission].transfers;

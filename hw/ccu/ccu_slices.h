@@ -8,6 +8,7 @@
 #pragma once
 
 #include "hw/ccu/ccu_config.h"
+#include "tlm/busy_time.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -23,8 +24,10 @@ public:
     explicit ccu_slices(const ccu_config& config) : rate_(config.sram_rate), bytes_(config.slices), users_(config.slices) {}
 
     std::uint32_t count() const { return static_cast<std::uint32_t>(users_.size()); }
-    std::uint64_t read(std::uint64_t at_ps, std::uint64_t bytes) { return take(read_until_ps_, at_ps, bytes); }
-    std::uint64_t write(std::uint64_t at_ps, std::uint64_t bytes) { return take(write_until_ps_, at_ps, bytes); }
+    std::uint64_t read(std::uint64_t at_ps, std::uint64_t bytes) { return reads_.serve(at_ps, rate_.time_ps(bytes)); }
+    std::uint64_t write(std::uint64_t at_ps, std::uint64_t bytes) { return writes_.serve(at_ps, rate_.time_ps(bytes)); }
+    const busy_time& reads() const { return reads_; }
+    const busy_time& writes() const { return writes_; }
 
     /// Its 4 KiB, made when first asked for.
     std::uint8_t* bytes_of(std::uint32_t slice)
@@ -58,15 +61,8 @@ private:
         std::uint32_t task = k_nobody;
         std::uint32_t operations = 0;
     };
-    std::uint64_t take(std::uint64_t& until_ps, std::uint64_t at_ps, std::uint64_t bytes)
-    {
-        until_ps = std::max(until_ps, at_ps) + rate_.time_ps(bytes);
-        return until_ps;
-    }
-
     wire_rate rate_;
-    std::uint64_t read_until_ps_ = 0;
-    std::uint64_t write_until_ps_ = 0;
+    busy_time reads_, writes_;
     std::vector<std::unique_ptr<std::uint8_t[]>> bytes_;
     std::vector<user> users_;
 };

@@ -5,8 +5,10 @@
 // known from the time until which it is busy.
 #pragma once
 
+#include "tlm/busy_time.h"
 #include "tlm/units.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace weft {
@@ -21,20 +23,21 @@ public:
     };
     accepted send(std::uint32_t wire_bytes, std::uint64_t now_ps, const wire_rate& rate, std::uint64_t room_ps)
     {
-        const std::uint64_t start = busy_until_ps_ > now_ps ? busy_until_ps_ : now_ps;
+        const std::uint64_t start = std::max(busy_.until_ps(), now_ps);
         const std::uint64_t span = rate.time_ps(wire_bytes);
         const std::uint64_t backlog = start - now_ps + span;
         if (backlog > room_ps)
             return {false, 0, 0, backlog};
-        busy_until_ps_ = start + span;
+        busy_.serve(now_ps, span);
         sent_bytes_ += wire_bytes;
         return {true, start, span, backlog};
     }
 
     std::uint64_t sent_bytes() const { return sent_bytes_; }
+    const busy_time& busy() const { return busy_; }
 
 private:
-    std::uint64_t busy_until_ps_ = 0;
+    busy_time busy_;
     std::uint64_t sent_bytes_ = 0;
 };
 

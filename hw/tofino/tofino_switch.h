@@ -99,6 +99,8 @@ public:
     std::string stat_prefix() const override { return basename(); }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
     std::string waits() const override;
+    std::uint32_t offload_units() const override { return static_cast<std::uint32_t>(loops_.size()); }
+    std::uint64_t offloaded_ps(std::uint32_t unit, std::uint64_t now_ps) const override { return loops_[unit].busy().up_to_ps(now_ps); }
     /// Frames of a job, by the port of their arrival, until they leave for the ports or end in a register; lost:
     /// neither.
     void record_into(trace_sink& trace) override;

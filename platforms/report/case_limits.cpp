@@ -15,14 +15,14 @@ void case_shares::add(std::uint64_t time_ps, const case_shares& more, std::uint6
     if (!more.known || more_ps == 0)
         return;
     const double weight = static_cast<double>(more_ps) / (static_cast<double>(time_ps) + static_cast<double>(more_ps));
-    for (double case_shares::*share : {&case_shares::core, &case_shares::dma, &case_shares::memory, &case_shares::link,
+    for (double case_shares::*share : {&case_shares::core, &case_shares::dma, &case_shares::memory, &case_shares::offload, &case_shares::link,
                                        &case_shares::credits, &case_shares::arbitration})
         this->*share += (more.*share - this->*share) * weight;
 }
 
 std::vector<std::pair<const char*, double>> case_shares::listed() const
 {
-    return {{"core", core}, {"dma", dma},         {"memory", memory},
+    return {{"core", core}, {"dma", dma},         {"memory", memory},          {"offload", offload},
             {"link", link}, {"credits", credits}, {"arbitration", arbitration}};
 }
 
@@ -33,7 +33,8 @@ std::string limited_by(const case_shares& shares)
         return "";
     // Of equals the one nearer to the wire: a port that feeds one link is as busy as the link.
     std::pair<const char*, double> most{"link", shares.link};
-    for (const std::pair<const char*, double>& other : {std::pair<const char*, double>{"memory", shares.memory},
+    for (const std::pair<const char*, double>& other : {std::pair<const char*, double>{"offload", shares.offload},
+                                                        {"memory", shares.memory},
                                                         {"dma", shares.dma},
                                                         {"core", shares.core},
                                                         {"credits", shares.credits}})

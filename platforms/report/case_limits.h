@@ -19,6 +19,7 @@ struct case_shares {
     /// some queue started while no memory and no link was busy (at most the time that the busiest leaves).
     double dma = 0;
     double memory = 0;      ///< a memory moved bytes
+    double offload = 0;     ///< SRAM or adders of a coprocessor, or a loop-back port of a switch that sums, worked
     double link = 0;        ///< a link or cable carried something
     double credits = 0;     ///< a link was idle while a head waited for credits
     double arbitration = 0; ///< a link was busy while a head from another rank waited for its turn
@@ -26,7 +27,8 @@ struct case_shares {
 
     /// Becomes the shares of `time_ps`, which it is of, and of a further run together: means by time.
     void add(std::uint64_t time_ps, const case_shares& more, std::uint64_t more_ps);
-    /// In the order above, with the names that results have: "core", "dma", "memory", "link", "credits", "arbitration".
+    /// In the order above, with the names that results have: "core", "dma", "memory", "offload", "link",
+    /// "credits", "arbitration".
     std::vector<std::pair<const char*, double>> listed() const;
 };
 

@@ -96,11 +96,12 @@ json row_schema()
         {"bound_by", text("What sets the bound; where it is known"), false},
         {"limited_by",
          text(
-             "The part that was busy for most of the time: link, memory, dma, core, credits, arbitration or latency; of repeats: of all together"),
+             "The part that was busy for most of the time: link, memory, dma, offload, core, credits, arbitration or latency; of repeats: of all together"),
          false},
         {"busy_shares",
          named(number("0 to 1"), "For how much of the time the busiest part of each kind was busy; of repeats: means by time. dma: wires "
-                                "between chips and fabric, and DMA engines that start, or move bytes at their rate"),
+                                "between chips and fabric, and DMA engines that start, or move bytes at their rate. offload: "
+                                "SRAM or adders of a CCU, or a loop-back port of a switch that sums"),
          false},
         {"chosen_by", text("Why auto has taken this algorithm; with algorithms: [auto]"), false},
         {"predicted_us",

@@ -14,6 +14,8 @@ machine_loads::machine_loads(machine& m) : time_(&m.time())
             wires_.push_back({c, w, w >= wires});
         for (std::uint32_t i = 0; i < c->movers(); ++i)
             movers_.push_back({c, i});
+        for (std::uint32_t i = 0; i < c->offload_units(); ++i)
+            offload_units_.push_back({c, i});
         const chip* const of = chip_of(*c);
         for (std::size_t kind = 0; of != nullptr && kind < k_work_kinds; ++kind)
             if (c->spent_on(static_cast<work_kind>(kind), m.time().now_ps()).units != 0)
@@ -25,6 +27,7 @@ void share_meter::read(std::uint64_t now_ps, reading& all) const
 {
     all.wires.clear();
     all.moved_ps.clear();
+    all.offloaded_ps.clear();
     for (const machine_loads::wire& w : loads_->wires()) {
         const wire_load load = w.load();
         all.wires.push_back(
@@ -32,6 +35,8 @@ void share_meter::read(std::uint64_t now_ps, reading& all) const
     }
     for (const machine_loads::mover& m : loads_->movers())
         all.moved_ps.push_back(m.moved_ps(now_ps));
+    for (const machine_loads::offload_unit& u : loads_->offload_units())
+        all.offloaded_ps.push_back(u.busy_ps(now_ps));
     for (std::size_t kind = 0; kind < k_work_kinds; ++kind) {
         all.spent[kind].clear();
         for (const machine_loads::worker& w : loads_->workers(static_cast<work_kind>(kind))) {
@@ -70,6 +75,8 @@ case_shares share_meter::end(std::uint64_t now_ps)
     }
     for (std::size_t i = 0; i < ended.moved_ps.size(); ++i)
         raise(s.dma, ended.moved_ps[i], begun_.moved_ps[i]);
+    for (std::size_t i = 0; i < ended.offloaded_ps.size(); ++i)
+        raise(s.offload, ended.offloaded_ps[i], begun_.offloaded_ps[i]);
     const auto raise_by = [&](double& share, work_kind kind) {
         const auto k = static_cast<std::size_t>(kind);
         for (std::size_t i = 0; i < ended.spent[k].size(); ++i)

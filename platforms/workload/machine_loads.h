@@ -40,6 +40,13 @@ public:
         std::uint32_t number;
         std::uint64_t moved_ps(std::uint64_t now_ps) const { return owner->moved_ps(number, now_ps); }
     };
+    /// A part that works on what passes.
+    struct offload_unit {
+        const component* owner;
+        std::uint32_t number;
+        std::uint64_t busy_ps(std::uint64_t now_ps) const { return owner->offloaded_ps(number, now_ps); }
+    };
+    const std::vector<offload_unit>& offload_units() const { return offload_units_; }
     const std::vector<wire>& wires() const { return wires_; }
     const std::vector<mover>& movers() const { return movers_; }
     const std::vector<worker>& workers(work_kind kind) const { return workers_[static_cast<std::size_t>(kind)]; }
@@ -61,6 +68,7 @@ private:
     const timeline* time_;
     std::vector<wire> wires_;
     std::vector<mover> movers_;
+    std::vector<offload_unit> offload_units_;
     std::vector<worker> workers_[k_work_kinds];
 };
 
@@ -78,6 +86,7 @@ private:
     struct reading {
         std::vector<wire_reading> wires;
         std::vector<std::uint64_t> moved_ps;
+        std::vector<std::uint64_t> offloaded_ps;
         std::vector<std::uint64_t> spent[k_work_kinds];
     };
     void read(std::uint64_t now_ps, reading& all) const;

@@ -29,6 +29,28 @@ TEST_CASE("engines of DMA that move bytes slowly are what limited a collective")
     }
 }
 
+TEST_CASE("SRAM and adders of CCUs and loop-back ports of switches limit what they are too slow for")
+{
+    const program_shell sh;
+    sh.write("board.yaml", "platform: ub_mesh\nname: board\ndata: off\nmesh: {boards: 1, npus: 8}\n"
+                           "workload: [{op: all_reduce, algorithms: [ccu], sizes: [8 MiB]}]\n");
+    sh.write("star.yaml", "platform: switchml\nname: star\ndata: off\nworkers: 4\n"
+                          "workload: [{op: all_reduce, algorithms: [switchml], sizes: [4 MiB]}]\n");
+    const auto limit_of = [&](const std::string& file, const std::string& settings) {
+        const shell_result r = sh.run("$weft run " + file + " --quiet --out out " + settings);
+        INFO(r.err);
+        REQUIRE(r.exit_code == 0);
+        const json row = json::parse(sh.read("out/results.json")).at("results").at(0);
+        CHECK((row.at("limited_by") == "offload") == (row.at("busy_shares").at("offload") > 0.9));
+        return row.at("limited_by").get<std::string>();
+    };
+    CHECK(limit_of("board.yaml", "") == "link");
+    CHECK(limit_of("board.yaml", "--set npu.ccu.reduce_rate=50Gbps") == "offload");
+    CHECK(limit_of("board.yaml", "--set npu.ccu.sram_rate=200Gbps") == "offload");
+    CHECK(limit_of("star.yaml", "") != "offload");
+    CHECK(limit_of("star.yaml", "--set switch.recirculation_rate=20Gbps") == "offload");
+}
+
 TEST_CASE("results and report have the same shares of what limited a collective")
 {
     const program_shell sh;

@@ -106,6 +106,9 @@ TEST_CASE("the part that was busy for longest limits a collective")
     CHECK(limited_by(shares(0.1, 0.1, 0.2, 0.44, 0.45, 0.29)) == "credits");
     CHECK(limited_by(shares(0.3, 0.1, 0.1, 0.2, 0.1, 0.1)) == "latency");
     CHECK(limited_by(case_shares{}) == "");
+    case_shares by_unit = shares(0.1, 0.2, 0.7, 0.8, 0.1, 0.2);
+    by_unit.offload = 0.95;
+    CHECK(limited_by(by_unit) == "offload");
 }
 
 TEST_CASE("groups of a place are the parts of its name that have a letter")

@@ -77,7 +77,7 @@ TEST_CASE("a run with a report leaves one page that needs nothing else")
     CHECK(data.at("activity").at("cases").size() == 6);
     for (const json& row : data.at("results").at("results")) {
         CHECK_FALSE(row.at("limited_by").get<std::string>().empty());
-        CHECK(row.at("busy_shares").size() == 6);
+        CHECK(row.at("busy_shares").size() == 7);
     }
     CHECK_THAT(w.read("out.txt"), Contains("Limited by       all_reduce ring_1d: latency"));
 }

@@ -61,8 +61,8 @@ weft.curves = (() => {
     return all;
   }
   const inSwitch = (r) => r.bound_us > 0 && r.bound_by.includes("a switch that sums");
-  const largest = (r) => Math.max(r.busy_shares.core, r.busy_shares.dma, r.busy_shares.memory, r.busy_shares.link);
-  const largestPart = (r) => ["core", "dma", "memory", "link"].sort((a, b) => r.busy_shares[b] - r.busy_shares[a])[0];
+  const largest = (r) => Math.max(r.busy_shares.core, r.busy_shares.dma, r.busy_shares.memory, r.busy_shares.offload || 0, r.busy_shares.link);
+  const largestPart = (r) => ["core", "dma", "memory", "offload", "link"].sort((a, b) => (r.busy_shares[b] || 0) - (r.busy_shares[a] || 0))[0];
 
   function bySize(id, rows, value, bound, yTitle, yText, logarithmic) {
     const sizes = sizesOf(rows), every = Math.ceil(sizes.length / 9);

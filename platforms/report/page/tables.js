@@ -79,7 +79,7 @@ weft.tables = (() => {
       const c = cases[caseOf.get(main)], worst = c && [...c.wires].filter((w) => !w[1]).sort((a, b) => b[3] - a[3])[0];
       const share = main.busy_shares[main.limited_by];
       headline.append(`${main.op} of ${size(main.size_bytes)} by ${main.algorithm}${weft.redopOf(main)}${main.group ? `, ${main.group},` : ""} was limited by `, make("b", {}, weft.limitWords[main.limited_by] || main.limited_by),
-        share !== undefined ? `: for ${percent(share)} of its ${time(main.time_us)}` : `: its busiest part was busy for ${percent(Math.max(...["core", "dma", "memory", "link"].map((k) => main.busy_shares[k])))} of its ${time(main.time_us)}`,
+        share !== undefined ? `: for ${percent(share)} of its ${time(main.time_us)}` : `: its busiest part was busy for ${percent(Math.max(...["core", "dma", "memory", "offload", "link"].map((k) => main.busy_shares[k] || 0)))} of its ${time(main.time_us)}`,
         worst && main.limited_by === "link" ? `, most of all ${worst[0]}.` : ".");
       const others = [...last.values()].filter((r) => r !== main);
       const words = new Map();
@@ -116,7 +116,9 @@ weft.tables = (() => {
       ["of bound", (r) => r.bound_share ? cell(r.bound_share) : "\u2013"],
       ["limited by", (r) => r.limited_by ? make("span", { class: r.limited_by === "latency" ? "pill" : "pill strong" }, r.limited_by) : "\u2013"],
       ["core", (r) => r.busy_shares ? percent(r.busy_shares.core) : "", "number"], ["DMA", (r) => r.busy_shares ? percent(r.busy_shares.dma) : "", "number"],
-      [activity.memory, (r) => r.busy_shares ? percent(r.busy_shares.memory) : "", "number"], ["link", (r) => r.busy_shares ? percent(r.busy_shares.link) : "", "number"],
+      [activity.memory, (r) => r.busy_shares ? percent(r.busy_shares.memory) : "", "number"],
+      ...(rows.some((r) => r.busy_shares && r.busy_shares.offload > 0) ? [["offload", (r) => r.busy_shares ? percent(r.busy_shares.offload || 0) : "", "number"]] : []),
+      ["link", (r) => r.busy_shares ? percent(r.busy_shares.link) : "", "number"],
       ["credits", (r) => r.busy_shares ? percent(r.busy_shares.credits) : "", "number"], ["arbitration", (r) => r.busy_shares ? percent(r.busy_shares.arbitration) : "", "number"],
       ["wrong", (r) => r.wrong === null ? "n/a" : group(r.wrong), (r) => "number " + (r.wrong === null ? "" : r.wrong ? "bad" : "good"), "number"]];
     byId("results-table").replaceChildren(table(columns, rows, { row: (r) => caseOf.get(r) >= 0 ? { tabindex: "0", "data-case": String(caseOf.get(r)), onclick: () => choose(r), onkeydown: (e) => { if (e.key === "Enter" || e.key === " ") { e.preventDefault(); choose(r); } else if (e.key === "ArrowDown" || e.key === "ArrowUp") { const to = e.key === "ArrowDown" ? e.currentTarget.nextSibling : e.currentTarget.previousSibling; if (to) { e.preventDefault(); to.focus(); } } } } : {} }));
@@ -130,7 +132,8 @@ weft.tables = (() => {
   function shares() {
     const c = present(), box = byId("shares");
     if (!c) { box.replaceChildren(); return; }
-    const words = [["link", "link"], ["credits", "credits"], ["arbitration", "arbitration"], ["memory", activity.memory], ["dma", "DMA"], ["core", "core"]];
+    const words = [["link", "link"], ["credits", "credits"], ["arbitration", "arbitration"], ["memory", activity.memory], ["dma", "DMA"],
+      ...(c.shares.offload > 0 ? [["offload", "offload"]] : []), ["core", "core"]];
     box.replaceChildren(...words.map(([key, name]) => make("div", { class: "share" + (c.limited_by === key ? " limit" : "") }, make("span", {}, name),
       make("div", { class: "track" }, make("div", { class: "fill", style: `width: ${(100 * c.shares[key]).toFixed(1)}%` })), make("span", { class: "number" }, percent(c.shares[key])))),
       make("p", { class: "hint" }, (c.limited_by ? `Limited by ${weft.limitWords[c.limited_by]}. ` : c.complete ? "" : "It did not complete: these are shares of the time until the run ended. ") + `A bar is the share of the time for which the part of its kind with most was busy; ` +
