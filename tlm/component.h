@@ -59,7 +59,8 @@ inline constexpr std::size_t k_work_kinds = 6;
 /// Time that a component has spent with one kind of work. It has `units` that can do so at a time.
 struct work_load {
     std::uint64_t spent_ps = 0;
-    std::uint32_t units = 0; ///< 0: it does no such work
+    std::uint32_t units = 0;    ///< 0: it does no such work
+    std::uint64_t taken_ps = 0; ///< of it, for compute units that load a memory beside what is simulated
 };
 
 /// What has gone through a memory that buffers lie in.

@@ -209,8 +209,8 @@ std::uint64_t weft_trap(boot::trap_state* state, std::uint64_t cause, std::uint6
         const bool of_burst =
             pc >= reinterpret_cast<std::uintptr_t>(__burst_begin) && pc < reinterpret_cast<std::uintptr_t>(__burst_end);
         const bool is_write = cause == 7 && (!of_burst || (state->registers[12] & boot::k_burst_to_bus) != 0);
-        // The caller, in ra, says more than the accessor.
-        boot::report(is_write ? "bus error on a write" : "bus error on a read", state->registers[1], value);
+        // The caller says more than the accessor: in its call, which ends in front of ra.
+        boot::report(is_write ? "bus error on a write" : "bus error on a read", state->registers[1] - 1, value);
         state->fault = {true, is_write, value};
     }
     const unsigned first_byte = *reinterpret_cast<const volatile unsigned char*>(pc);

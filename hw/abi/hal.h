@@ -63,8 +63,9 @@ public:
     virtual void compute(std::uint32_t work) = 0; ///< charge this many instructions
     /// What those instructions are. A core that executes its firmware instead of being charged leaves it alone.
     virtual instruction_set charged_as() const { return instruction_set::rv64gc; }
-    /// Charge `times` copies of `bytes` from `address`, each as long as one takes now; another engine moves the data.
-    /// At most k_hal_most_charged_bytes. An RV64 core is not charged.
+    /// Charge `times` copies of `bytes`, at most k_hal_most_charged_bytes, from `address`; another engine moves the
+    /// data. The first one takes as long as one takes now, the others what one takes at least. An RV64 core is not
+    /// charged.
     virtual void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint64_t times)
     {
         static_cast<void>(address);

@@ -49,6 +49,7 @@ void native_core::run()
         } catch (const core_reset&) { // unwinds the firmware
         }
         come_out_of_reset();
+        least_move_ps_.clear();
         fault_ = {};
     }
 }
@@ -145,7 +146,12 @@ void native_core::charge_moves(std::uint64_t address, std::uint32_t bytes, std::
     unsigned char nowhere[abi::k_hal_most_charged_bytes];
     const std::uint64_t start_ps = local_now_ps();
     move_in(nowhere, address, std::min(bytes, abi::k_hal_most_charged_bytes), how);
-    charge((local_now_ps() - start_ps) * (times - 1));
+    const std::uint64_t took_ps = local_now_ps() - start_ps;
+    // This one waits for all that engines have asked the memory for so far, which those behind it find done: they take
+    // what one has taken at least.
+    const auto least = least_move_ps_.try_emplace({bytes, how}, took_ps).first;
+    least->second = std::min(least->second, took_ps);
+    charge(least->second * (times - 1));
 }
 
 std::uint64_t native_core::now_ns()

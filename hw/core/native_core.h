@@ -14,6 +14,9 @@
 
 #include "hw/core/core.h"
 
+#include <map>
+#include <utility>
+
 namespace weft {
 
 class native_core final : public core_base, public abi::hal {
@@ -63,6 +66,7 @@ private:
     void move_out(std::uint64_t to_address, const void* from, std::uint32_t bytes, move how);
     void charge_move(std::uint32_t bytes, move how);
     void charge_moves(std::uint64_t address, std::uint32_t bytes, std::uint64_t times, move how);
+    std::map<std::pair<std::uint32_t, move>, std::uint64_t> least_move_ps_; ///< of charge_moves()
     std::uint64_t progress() const override { return local_now_ps(); }
     void abandon(void* context) override;
     [[noreturn]] static void stay_abandoned(native_core* core);

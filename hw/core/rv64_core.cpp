@@ -431,6 +431,8 @@ bool rv64_core::write_block(std::uint64_t offset, unsigned bytes, std::uint64_t 
     } else if (is(reg::CONSOLE, 4)) {
         put_character(static_cast<char>(value));
     } else if (is(reg::HALT, 4)) {
+        if (!line_.empty())
+            put_character('\n'); // what firmware says last often has no end
         if (value == 0)
             throw halted{};
         fail(fmt::format("the firmware stopped itself with code {}{}", value,

@@ -48,7 +48,7 @@ work_load hbm::spent_on(work_kind kind, std::uint64_t now_ps) const
         return {reduce_time.value(), 1};
     if (kind != work_kind::memory)
         return {};
-    return {busy_time.value() - (busy_until_ps_ > now_ps ? std::min(busy_until_ps_ - now_ps, busy_time.value()) : 0), 1};
+    return {busy_time.value() - (busy_until_ps_ > now_ps ? std::min(busy_until_ps_ - now_ps, busy_time.value()) : 0), 1, load_time_ps_};
 }
 
 std::string hbm::stat_prefix() const
@@ -107,10 +107,12 @@ std::uint64_t hbm::interval_to_next_load()
 void hbm::catch_up_with_load(std::uint64_t at_ps)
 {
     next_load_ps_ = next_load_ps_ == k_not_begun ? at_ps : next_load_ps_;
+    const std::uint64_t busy_before_ps = busy_time.value();
     while (next_load_ps_ <= at_ps) {
         take(next_load_ps_, config_.load_block.value());
         next_load_ps_ += interval_to_next_load();
     }
+    load_time_ps_ += busy_time.value() - busy_before_ps;
 }
 
 void hbm::read_bytes(std::uint64_t offset, void* to, std::uint64_t bytes) const

@@ -115,7 +115,7 @@ public:
     {
         return memory_load{config_.name, bytes_read.value(), bytes_written.value()};
     }
-    /// Moving bytes; of it, accumulating. What compute units take by `load` is in the former.
+    /// Moving bytes; of it, accumulating. What compute units take by `load` is in the former, and named there.
     work_load spent_on(work_kind kind, std::uint64_t now_ps) const override;
     std::uint64_t resident_bytes() const { return store_.resident_bytes(); } ///< of the host, in whole pages
 
@@ -132,6 +132,7 @@ private:
     static constexpr std::uint64_t k_not_begun = ~std::uint64_t{0};
     std::uint64_t next_load_ps_ = k_not_begun; // since a reset nothing has been charged
     std::uint64_t load_blocks_ = 0;            // taken since then
+    std::uint64_t load_time_ps_ = 0;           // that they took, of busy_time
     std::uint64_t load_seed_ = 0;              // of the name
     std::uint32_t draw_ = 0;
     std::uint64_t interval_to_next_load();

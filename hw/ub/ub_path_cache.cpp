@@ -42,8 +42,11 @@ ub_path_cache::path_set& ub_path_cache::widen(std::uint32_t destination)
 
 bool ub_path_cache::wanted(const path_set& set, ub_path_kind kind) const
 {
-    if ((set.key & k_shortest_set) != 0)
-        return kind == ub_path_kind::shortest;
+    return (set.key & k_shortest_set) != 0 ? kind == ub_path_kind::shortest : configured(kind);
+}
+
+bool ub_path_cache::configured(ub_path_kind kind) const
+{
     return kind == ub_path_kind::shortest || use_ == ub_path_use::all ||
            (kind == ub_path_kind::detour ? use_ == ub_path_use::detour : use_ == ub_path_use::borrow);
 }
@@ -91,11 +94,24 @@ void ub_path_cache::fetch(path_set& set)
         std::vector<ub_path> paths = plan_.paths->paths(router_, to, down);
         if (set.wide)
             add_other_ways(to, std::move(down), paths);
+        // Of a path over links that have lost lanes from the start, what is left of its narrowest one, in lanes of 64.
+        const auto left_of = [this](const ub_path& p) {
+            std::uint32_t left = k_all_lanes;
+            for (const std::uint32_t l : p.links)
+                if (const ub_link_plan& link = plan_.links[l]; link.lanes_left != 0)
+                    left = std::min(left, k_all_lanes * link.lanes_left / link.lanes);
+            return left;
+        };
+        const bool narrowed = std::any_of(paths.begin(), paths.end(), [&](const ub_path& p) { return left_of(p) != k_all_lanes; });
+        // An exchange by shortest paths takes others, too, where none of those has all its lanes.
+        const bool slowed = narrowed && std::none_of(paths.begin(), paths.end(), [&](const ub_path& p) {
+                                return wanted(set, p.kind) && left_of(p) == k_all_lanes;
+                            });
         // Kinds that the configuration leaves out are better than nothing.
         const bool any_wanted =
             std::any_of(paths.begin(), paths.end(), [&](const ub_path& p) { return wanted(set, p.kind); });
         for (const ub_path& p : paths) {
-            if (any_wanted && !set.wide && !wanted(set, p.kind))
+            if (any_wanted && !set.wide && !wanted(set, p.kind) && !(slowed && configured(p.kind)))
                 continue;
             choice c;
             c.route = p.route.bits;
@@ -109,8 +125,15 @@ void ub_path_cache::fetch(path_set& set)
             if (set.wide || !excluded_.empty())
                 fall_back.insert(fall_back.end(), p.links.begin(), p.links.end());
             found.push_back(c);
-            weights.push_back(std::max<std::uint32_t>(1, p.weight));
+            weights.push_back(std::max<std::uint32_t>(1, narrowed ? p.weight * left_of(p) : p.weight));
             latencies_ps.push_back(ub_way_ps(config_, plan_, p.links));
+        }
+        if (narrowed) {
+            std::uint32_t common = 0;
+            for (const std::uint32_t w : weights)
+                common = std::gcd(common, w);
+            for (std::uint32_t& w : weights)
+                w /= common;
         }
         if (found.size() > k_most_paths)
             throw bug("ub_path_cache", 0, "a path set has more than 4096 paths");

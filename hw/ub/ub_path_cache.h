@@ -37,6 +37,7 @@ protected:
 
 class ub_path_cache {
 public:
+    static constexpr std::uint32_t k_all_lanes = 64; ///< of a path, for what is left of it
     static constexpr std::uint32_t k_any_port = 0xffff; ///< the table of the router decides, by the flow
 
     struct choice {
@@ -209,6 +210,7 @@ private:
         return set.extra_ps[i] <= covered_ps + least_ps ? i : best;
     }
     bool wanted(const path_set& set, ub_path_kind kind) const;
+    bool configured(ub_path_kind kind) const;
     static std::uint32_t by_weight(path_set& set)
     {
         if (set.round != nullptr)

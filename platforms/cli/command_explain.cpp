@@ -215,7 +215,7 @@ int explain(const explain_options& options)
     }
     if (!options.no_reruns) {
         const loaded_platform loaded = c.machine();
-        for (what_if& w : promising_changes(loaded.platform->resolved(), causes_of(all["critical_path"])))
+        for (what_if& w : promising_changes(loaded.platform->resolved(), causes_of(all["critical_path"]), all.value("limited_by", std::string())))
             changes.push_back({std::move(w), false, false, {}});
     }
     if (!changes.empty()) { // of a run with losses by chance, each change is another draw as well

@@ -6,6 +6,7 @@
 #include "platforms/workload/algorithm_predictions.h"
 #include "platforms/workload/bounds.h"
 #include "platforms/workload/case_memory.h"
+#include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -87,10 +88,17 @@ void add_list(CLI::App& app, int& exit_code)
         ->needs(bounds);
     command->callback([source, &exit_code] {
         if (!source->file.empty()) {
-            const loaded_platform loaded = load(*source);
+            const source_text file = source_text_of(*source);
+            const loaded_platform loaded = read_platform_text(file.text, file.name, *source);
+            print_to_stderr("{}", loaded.message());
             if (loaded.platform) {
                 print_bounds(*loaded.platform);
-                print_predictions(*loaded.platform);
+                // Units that only some algorithms use are there when `auto` is asked for.
+                platform_source asked = *source;
+                asked.overrides.emplace_back("workload=[{op: all_reduce, algorithms: [auto], sizes: [4 B]}]");
+                asked.left_out.emplace_back("training_step");
+                const loaded_platform with_auto = read_platform_text(file.text, file.name, asked);
+                print_predictions(with_auto.platform ? *with_auto.platform : *loaded.platform);
             } else {
                 exit_code = 2;
             }

@@ -63,7 +63,7 @@ public:
         answers_ps_.assign(machine_.chips().size(), 0);
         to_.begin(machine_.time().now_ps());
     }
-    void on_end() override { to_.end(); }
+    void on_end(std::uint64_t) override { to_.end(); }
     void on_answer(std::uint32_t rank, std::uint64_t at_ps) override
     {
         if (rank < answers_ps_.size())

@@ -26,10 +26,10 @@ void run_observers::on_begin(const collective_case& c)
     tell(name_ + " begins");
 }
 
-void run_observers::on_end()
+void run_observers::on_end(std::uint64_t time_ps)
 {
     if (all_.recorder != nullptr)
-        all_.recorder->end();
+        all_.recorder->end(time_ps);
     const double us = static_cast<double>(machine_.time().now_ps() - began_ps_) / 1e6;
     const double seconds = static_cast<double>(std::clock() - began_) / CLOCKS_PER_SEC;
     tell(fmt::format("{} ends after {:.6f} us, {:.2f} s of CPU time", name_, us, seconds));

@@ -62,7 +62,8 @@ bool is_measured_by(const std::string& cause, const std::string& limit)
         {path_cause::port, "dma"},              {path_cause::nic, "dma"},
         {path_cause::memory, "memory"},         {path_cause::serialisation, "link"},
         {path_cause::arbitration, "link"},      {path_cause::credits, "credits"},
-        {path_cause::arbitration, "arbitration"},
+        {path_cause::arbitration, "arbitration"}, {path_cause::ccu, "offload"},
+        {path_cause::aggregation, "offload"},
     };
     return std::any_of(std::begin(k_limits), std::end(k_limits),
                        [&](const auto& row) { return cause == row_of(row.first).name && limit == row.second; });
@@ -91,13 +92,22 @@ std::string bound_sentence(const json& all)
             share = value.get<double>();
             busiest = name;
         }
+    constexpr double k_little = 0.1, k_much = 0.4;
+    double sends = 0;
+    for (const json& cause : all.at("critical_path").at("causes"))
+        if (cause.at("cause") == row_of(path_cause::serialisation).name)
+            sends = cause.at("share").get<double>();
+    const std::string verdict =
+        limit.empty() ? ""
+        : limit == "latency" && sends > k_much
+            ? fmt::format("; no part is busy for long: messages wait for each other, and links send one after the other for {:.1f} % of this path", 100 * sends)
+        : limit == "latency" ? "; nothing is short, steps wait for each other"
+        : of_path < k_little ? fmt::format("; by that the run was limited by {}, which has {:.1f} % of this path: only a run with more of it tells", limit, 100 * of_path)
+                             : fmt::format("; the run was limited by {}, {:.1f} % of this path", limit, 100 * of_path);
     if (share >= 0)
         text += fmt::format("The part of the machine with most to do or to wait for is {}, {:.1f} % of the time{}.\n",
                             busiest, 100 * share,
-                            limit.empty()        ? ""
-                            : limit == "latency" ? "; nothing is short, steps wait for each other"
-                                                 : fmt::format("; the run was limited by {}, {:.1f} % of this path",
-                                                               limit, 100 * of_path));
+                            verdict);
     return text;
 }
 

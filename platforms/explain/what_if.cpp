@@ -142,6 +142,7 @@ struct recipe {
     bool rates, times, rooms; ///< twice, half, twice
     unsigned timeouts_percent; ///< of timeouts, and of no other durations; 0: they stay
     std::vector<path_cause> causes;
+    const char* limit = ""; ///< what limited the run (case_limits.h) when this is what might help
 };
 
 std::vector<recipe> recipes()
@@ -154,7 +155,8 @@ std::vector<recipe> recipes()
          false,
          false,
          0,
-         {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic, c::credits}}, // slow links hold buffers
+         {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic, c::credits}, // slow links hold buffers
+         "link"},
         {"half the latency of links and routers",
          {area::links, area::sync},
          false,
@@ -168,11 +170,12 @@ std::vector<recipe> recipes()
          false,
          true,
          0,
-         {c::credits, c::head_of_line}},
-        {"cores twice as fast", {area::core}, true, true, false, 0, {c::firmware}},
-        {"DMA engines twice as fast", {area::dma}, true, true, false, 0, {c::dma}},
-        {"memory twice as fast", {area::memory}, true, true, false, 0, {c::memory}},
-        {"coprocessors twice as fast", {area::ccu}, true, true, false, 0, {c::ccu}},
+         {c::credits, c::head_of_line},
+         "credits"},
+        {"cores twice as fast", {area::core}, true, true, false, 0, {c::firmware}, "core"},
+        {"DMA engines twice as fast", {area::dma}, true, true, false, 0, {c::dma}, "dma"},
+        {"memory twice as fast", {area::memory}, true, true, false, 0, {c::memory}, "memory"},
+        {"coprocessors twice as fast", {area::ccu}, true, true, false, 0, {c::ccu}, "offload"},
         {"network cards with half the delays", {area::nic}, false, true, false, 0, {c::nic}},
         {"half the timeout of resends", {area::job}, false, false, false, 50, {c::time_out}},
         {"twice the timeout of resends", {area::job}, false, false, false, 200, {c::time_out}},
@@ -270,7 +273,8 @@ std::vector<std::string> sections_without_part(const config_field& config)
 }
 
 std::vector<what_if> promising_changes(const config_field& config,
-                                       const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most)
+                                       const std::array<std::uint64_t, k_path_causes>& by_cause, const std::string& limit,
+                                       std::size_t most)
 {
     constexpr double k_least_share = 0.02;
     std::vector<found_key> keys;
@@ -286,6 +290,8 @@ std::vector<what_if> promising_changes(const config_field& config,
         w.words = r.words;
         for (const path_cause c : r.causes)
             w.share += all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(c)]) / all_ps : 0;
+        if (!limit.empty() && limit == r.limit)
+            w.share += 1; // the busiest part need not be on the path by its own name: it is tried first
         for (const found_key& k : keys)
             if (std::string setting = changed(r, k, w.left_out); !setting.empty())
                 w.settings.push_back(std::move(setting));
@@ -304,6 +310,8 @@ std::vector<what_if> promising_changes(const config_field& config,
                      [](const what_if& a, const what_if& b) { return a.share > b.share; });
     if (changes.size() > most)
         changes.resize(most);
+    for (what_if& w : changes)
+        w.share = std::min(w.share, 1.0);
     return changes;
 }
 

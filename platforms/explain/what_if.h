@@ -25,9 +25,11 @@ struct what_if {
     double share = 0; ///< of the path that it may shorten, 0 to 1
 };
 
-/// The most promising first, at most `most`; none that could touch less than 2 % of the path.
+/// The most promising first, at most `most`; none that could touch less than 2 % of the path, but for what speeds up
+/// the part that limited the run by its busy share (`limit`, case_limits.h).
 std::vector<what_if> promising_changes(const config_field& config,
-                                       const std::array<std::uint64_t, k_path_causes>& by_cause, std::size_t most = 3);
+                                       const std::array<std::uint64_t, k_path_causes>& by_cause, const std::string& limit = "",
+                                       std::size_t most = 3);
 
 /// Sections of which nobody has said which part of a machine they are about: no change has their keys. A platform has
 /// none of them (testbenches/issues/explain_test.cpp).

@@ -76,7 +76,7 @@ std::string written(const run_facts& f)
     json ranks = json::array();
     for (const rank_answer& r : f.ranks)
         ranks.push_back({r.in_memory, r.announced, r.returned, r.stopped, r.executes, r.code, r.where, r.detail, r.core, r.place, r.call_site,
-                         r.answer_site, r.fault_site, r.library});
+                         r.answer_site, r.fault_site, r.library, r.bus_faults});
     json counts = json::array();
     each_count([&](const std::uint64_t& n) { counts.push_back(n); }, f.counts);
     json guests = json::array();
@@ -101,7 +101,7 @@ run_facts facts_from(const std::string& text)
         std::size_t k = 0;
         const auto field = [&](auto& to) { r.at(k++).get_to(to); };
         field(a.in_memory), field(a.announced), field(a.returned), field(a.stopped), field(a.executes), field(a.code), field(a.where), field(a.detail);
-        field(a.core), field(a.place), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library);
+        field(a.core), field(a.place), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library), field(a.bus_faults);
         f.ranks.push_back(std::move(a));
     }
     const json& counts = all.at(i++);
@@ -125,6 +125,8 @@ rank_answer answer_of(chip& c, code_places& places, std::uint64_t sequence, cons
     a.code = static_cast<std::uint32_t>(r.code);
     a.where = r.where;
     a.detail = r.detail;
+    for (const core_base* core : c.cores())
+        a.bus_faults += core->bus_faults.value();
     a.core = c.core.failure().empty() ? c.core.blocked_on() : places.with_places(c.core, c.core.failure());
     if (firmware.entry == nullptr) { // the HAL is part of the binary
         if (!a.in_memory || !a.announced)
@@ -335,6 +337,11 @@ judgement judge(const hostile_device* device, const strike& s, const run_facts& 
         if (device != nullptr)
             if (const std::string wrong = device->judge_finish(s, f); !wrong.empty())
                 return failed(wrong);
+        for (std::uint32_t rank = 0; device == nullptr && rank < f.ranks.size(); ++rank)
+            if (f.ranks[rank].bus_faults != 0)
+                return failed(fmt::format("has made {} access{} that nothing answers, and reports ok", f.ranks[rank].bus_faults,
+                                          f.ranks[rank].bus_faults == 1 ? "" : "es"),
+                              rank, true);
         return {judgement::kind::exact, "", strike::k_nobody, false};
     }
     if (device == nullptr)

@@ -61,6 +61,7 @@ struct rank_answer {
     std::uint64_t answer_site = 0; ///< of the last one before the answer was written
     std::uint64_t fault_site = 0;  ///< of the first access that failed
     std::string library;           ///< where the sites lie, "" for this program
+    std::uint64_t bus_faults = 0;  ///< accesses that were answered with an error
 };
 
 /// What came out of one run.

@@ -59,6 +59,7 @@ struct child_end {
     bool saves;       ///< so it is asked when the user stops the caller, too, in place of being killed
 };
 /// One that notes where it is (crash_place) does so; every other one ends, too.
+constexpr char k_mark_of_end = '\x04'; ///< behind what a child says that came to its end
 constexpr child_end k_end_of_work{k_note_and_end, 1, false};
 /// `weft run` saves what it has finished, which takes long for a large machine.
 constexpr child_end k_end_of_program{SIGTERM, 20, true};
@@ -149,16 +150,24 @@ program_result in_child(const std::function<int(int pipe_end)>& body, unsigned s
 isolated_result run_isolated(const std::function<std::string()>& work, unsigned seconds)
 {
     const auto body = [&](int pipe_end) {
+        int code = 0;
+        std::string text;
         try {
-            write_all(pipe_end, work());
+            text = work();
         } catch (const std::exception& e) {
-            write_all(pipe_end, e.what());
-            return 1;
+            text = e.what();
+            code = 1;
         }
-        return 0;
+        write_all(pipe_end, text + k_mark_of_end);
+        return code;
     };
     program_result end = in_child(body, seconds, k_end_of_work);
-    if (end.exit_code > 0)
+    const bool ended = !end.text.empty() && end.text.back() == k_mark_of_end;
+    if (ended)
+        end.text.pop_back();
+    if (end.failure.empty() && !ended)
+        end.failure = fmt::format("ended: code that it ran, the firmware say, called exit with code {}", end.exit_code);
+    else if (end.exit_code > 0)
         end.failure = "stopped: " + end.text;
     return {std::move(end.text), std::move(end.failure)};
 }

@@ -553,6 +553,7 @@ public:
     {
         return gcl_ranges(config_.pod.topology, config_.pod.replica_size, firmware::replicas_of_domain(group), group.ranks);
     }
+    bandwidth links_rate() const override { return std::min(platform::links_rate(), config_.ipu_link.exchange_rate); }
     void add_costs(message_costs& costs) const override
     {
         const ipu_shape s = config_.shape();

@@ -18,7 +18,7 @@ struct case_shares {
     /// A wire between a chip and the fabric carried something, or DMA engines moved bytes at a rate of their own, or
     /// some queue started while no memory and no link was busy (at most the time that the busiest leaves).
     double dma = 0;
-    double memory = 0;      ///< a memory moved bytes
+    double memory = 0;      ///< a memory moved bytes, of the time that compute units (`hbm.load`) leave
     double offload = 0;     ///< SRAM or adders of a coprocessor, or a loop-back port of a switch that sums, worked
     double link = 0;        ///< a link or cable carried something
     double credits = 0;     ///< a link was idle while a head waited for credits

@@ -8,6 +8,8 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace weft {
 
@@ -246,6 +248,21 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
         return "none: its lines are of different operations or sizes";
     if (first == panel.fastest.end())
         return "";
+    // Lines without a common value of x cross nowhere: `auto` takes one here and another one there.
+    std::vector<std::pair<std::size_t, std::string>> stretches; // line, and where it is the fastest
+    for (std::size_t i = 0; i < panel.fastest.size(); ++i)
+        if (const auto& f = panel.fastest[i]) {
+            if (stretches.empty() || stretches.back().first != *f)
+                stretches.emplace_back(*f, all.x.values[i].text);
+            else
+                stretches.back().second += ", " + all.x.values[i].text;
+        }
+    if (panel.crossovers.empty() && stretches.size() > 1) {
+        std::string text;
+        for (const auto& [line, where] : stretches)
+            text += fmt::format("{}{} at {}", text.empty() ? "" : "; ", all.lines[line], where);
+        return text;
+    }
     std::string text = all.lines[**first];
     const auto place = [&](const sweep_crossover& c) {
         return c.units ? all.x.text_of(*c.units)

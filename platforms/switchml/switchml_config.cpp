@@ -10,6 +10,7 @@
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
 #include "platforms/switchml/aggregators.h"
+#include "platforms/switchml/sum_costs.h"
 #include "platforms/switchml/switchml.h"
 
 #include <algorithm>
@@ -646,6 +647,16 @@ void switchml_config::check_recovery(std::vector<config_problem>& p) const
         p.push_back({severity::error, "job.timeout",
                      fmt::format("is {}, not below firmware_timeout = {}, after which a worker gives up.",
                                  to_string(job.timeout), to_string(run.firmware_timeout))});
+    // A worker has its whole pool under way: the last packet of it waits for all others on the cable.
+    const bool resends = runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::switchml; });
+    if (const std::optional<switch_sum_costs> sums = resends ? sum_costs_of(*this) : std::nullopt) {
+        const double pool_us = static_cast<double>(sums->cores) * sums->window * sums->use_pace_us;
+        if (pool_us * 1e6 >= static_cast<double>(job.timeout.value()))
+            p.push_back({severity::warning, "job.timeout",
+                         fmt::format("is {}, and the slots of a worker take {} on its cable alone: packets are sent again although none is lost. Raise it, or "
+                                     "set fewer job.slots.",
+                                     to_string(job.timeout), rounded_text(duration(static_cast<std::uint64_t>(pool_us * 1e6))))});
+    }
     if (job.transport == abi::switchml::transport::udp && worker.transmit_hold.value() >= job.timeout.value())
         p.push_back({severity::error, "worker.transmit_hold",
                      fmt::format("is {}, not below job.timeout = {}: packets would be late before they are sent.",

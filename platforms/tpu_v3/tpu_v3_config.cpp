@@ -413,6 +413,10 @@ public:
         const std::uint64_t ports_mbps = config_.payload_mbps(ici.local_ports * ici.local_port_rate.value());
         return std::min(platform::links_rate(), bandwidth(ports_mbps * 1'000'000));
     }
+    void add_costs(message_costs& costs) const override
+    {
+        costs.ports_rate = ports_rate_of(config_.chip, config_.ici.local_ports, config_.ici.local_port_rate, config_.ici.format());
+    }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
         if (!config_.run.routing.empty() || (config_.faults.regions.empty() && config_.faults.links_down.empty()))

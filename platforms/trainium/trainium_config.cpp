@@ -239,6 +239,11 @@ public:
     /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for
     /// it.
     bandwidth links_rate() const override { return bandwidth(0); }
+    void add_costs(message_costs& costs) const override
+    {
+        costs.ports_rate = ports_rate_of(config_.control_chip(), config_.neuronlink.ports, config_.neuronlink.port_rate, config_.neuronlink.format());
+        costs.engine_rate = std::min(costs.engine_rate, costs.ports_rate);
+    }
     std::vector<published_range> published_ranges(const abi::platform_table&) const override
     {
         static constexpr const char* k_source = "AWS Neuron documentation, table of algorithms";

@@ -125,6 +125,7 @@ public:
     void add_costs(message_costs& costs) const override
     {
         const npu_ccu_config& unit = config_.npu.ccu;
+        costs.ports_rate = ports_rate_of(config_.npu.chip(), abi::ccu::k_dies, config_.ub.local_port_rate, config_.ub.format());
         if (config_.has_ccus())
             costs.units = unit.capacities();
         costs.unit_access_us = access_us_of(config_.npu.chip(), unit.register_latency);

@@ -42,6 +42,8 @@ ub_routes::ub_routes(const ub_mesh_config& config)
     for (const ub_faulty_link& f : faulty_links(config, *topology))
         if (f.fault->bit_error_rate)
             plan.links[f.link].bit_error_rate = plan.links[f.reverse].bit_error_rate = *f.fault->bit_error_rate;
+        else if (f.fault->lanes && f.fault->at.value() == 0)
+            plan.links[f.link].lanes_left = plan.links[f.reverse].lanes_left = static_cast<std::uint8_t>(*f.fault->lanes);
         else if (f.fault->down_from_the_start())
             down[f.link] = down[f.reverse] = true;
     for (const ub_faulty_device& d : faulty_devices(config, *topology))

@@ -85,7 +85,7 @@ void activity_recorder::set_up()
 void activity_recorder::begin(const collective_case& c)
 {
     if (now_)
-        close(false);
+        close(std::nullopt);
     if (all_.cases.size() >= k_most_cases || values_ > k_most_values) {
         ++all_.left_out;
         return;
@@ -183,10 +183,10 @@ void activity_recorder::look_at_lanes()
     }
 }
 
-void activity_recorder::end()
+void activity_recorder::end(std::uint64_t time_ps)
 {
     if (now_)
-        close(true);
+        close(time_ps);
 }
 
 std::vector<std::uint8_t> activity_recorder::shares_of(std::size_t first_series, std::size_t count,
@@ -205,16 +205,16 @@ std::vector<std::uint8_t> activity_recorder::shares_of(std::size_t first_series,
     return shares;
 }
 
-void activity_recorder::close(bool complete)
+void activity_recorder::close(std::optional<std::uint64_t> time_ps)
 {
     const std::uint64_t now_ps = kernel_now_ps();
     look();
     bin_ends_.cancel();
     bins_->end(now_ps);
     case_activity& c = *now_;
-    c.complete = complete;
+    c.complete = time_ps.has_value();
     c.time_ps = now_ps - c.start_ps;
-    c.shares = meter_.end(now_ps);
+    c.shares = meter_.end(now_ps, time_ps.value_or(c.time_ps));
     c.bins = bins_->bins();
     c.bin_ps = bins_->width_ps();
     c.last_bin_ps = c.bins == 0 ? 0 : bins_->length_ps(c.bins - 1);
@@ -325,7 +325,7 @@ std::pair<std::uint64_t, std::uint64_t> activity_recorder::memory_bytes() const
 run_activity activity_recorder::finish()
 {
     if (now_)
-        close(false);
+        close(std::nullopt);
     if (map_ != nullptr) {
         map_->look_for_broken();
         all_.map = map_->map();

@@ -35,7 +35,7 @@ public:
 
     /// A collective begins now, and has ended.
     void begin(const collective_case& c);
-    void end();
+    void end(std::uint64_t time_ps); ///< of what results call its time
     /// Of a run that has ended; a collective under way is kept as one that did not complete.
     run_activity finish();
 
@@ -57,7 +57,8 @@ private:
     void look_at_lanes();
     void set_up();
     void arm();
-    void close(bool complete);
+    /// `time_ps`: of a collective that completed.
+    void close(std::optional<std::uint64_t> time_ps);
     std::vector<std::uint8_t> shares_of(std::size_t first_series, std::size_t count,
                                         const std::vector<std::uint32_t>& parts) const;
     void name_troubles(case_activity& c, std::uint64_t now_ps) const;

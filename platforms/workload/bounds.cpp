@@ -87,13 +87,6 @@ void at_least(collective_bound& bound, double us, const std::string& resource)
         bound = {us, resource};
 }
 
-/// Bytes that a rank sends to others, or gets in a broadcast, or the root in a reduce.
-double moved(collective_op op, double bytes, std::uint32_t ranks)
-{
-    const double others = bytes * (ranks - 1) / ranks;
-    return has_root(op) ? bytes : op == collective_op::all_reduce ? 2 * others : others;
-}
-
 /// Ranks that share devices read each other's memory, and what DMA engines sum and duplicate is touched once: what
 /// bounds them is a whole device.
 collective_bound bound_of_devices(const abi::platform_table& t, collective_op op, double bytes)
@@ -107,7 +100,7 @@ collective_bound bound_of_devices(const abi::platform_table& t, collective_op op
             rate += t.rate_mbps[d] * k_bytes_per_us_and_mbps * per_device * (t.kind[d] == dimension_kind::line ? 0.5 : 1);
     collective_bound bound;
     if (rate > 0)
-        at_least(bound, moved(op, bytes, static_cast<std::uint32_t>(devices)) / rate, "links of a device");
+        at_least(bound, moved_bytes(op, bytes, static_cast<std::uint32_t>(devices)) / rate, "links of a device");
     return bound;
 }
 
@@ -148,6 +141,12 @@ double touched_alone(collective_op op, double bytes, double ranks)
 }
 
 } // namespace
+
+double moved_bytes(collective_op op, double bytes, std::uint32_t ranks)
+{
+    const double others = bytes * (ranks - 1) / ranks;
+    return has_root(op) ? bytes : op == collective_op::all_reduce ? 2 * others : others;
+}
 
 // Load comes by chance. In the time in which memory could move x bytes, x load / block of its blocks come on average:
 // N, of which no more than k_less sqrt(N) fail to come. So x = bytes + load x - k_less sqrt(load block x).
@@ -212,7 +211,9 @@ std::optional<collective_bound> bound_of_tokens(const abi::platform_table* table
     const double sure = unit > 1 ? 0 : n * tokens * (experts - 1);
     if (rate > 0)
         at_least(bound, std::max(by_chance, sure) / n * static_cast<double>(c.token_bytes) * unit / rate,
-                 unit > 1 ? "links of a device" : "links of a rank");
+                 unit > 1                                                     ? "links of a device"
+                 : table != nullptr && ports_are_slower(*table, links_bps) ? "ports of a rank"
+                                                                              : "links of a rank");
     at_least(bound, memory.least_us(std::max(at_least_of(choices * (n - 1) / n), n * tokens * (experts - 1)) / n * static_cast<double>(c.token_bytes)),
              "memory");
     return bound.us > 0 ? std::optional(bound) : std::nullopt;
@@ -243,13 +244,13 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
     if (!on_devices) {
         const double other_links = rate_outside(t, links_bps);
         if (op != collective_op::all_to_all)
-            at_least(bound, moved(op, bytes, t.ranks) / (least_rate(t) + other_links), "links of a rank");
+            at_least(bound, moved_bytes(op, bytes, t.ranks) / (least_rate(t) + other_links), "links of a rank");
         else
             for (std::uint32_t d = 0; d < t.dim_count; ++d)
                 if (t.dims[d] > 1)
                     at_least(bound, across(t, d, bytes, other_links), fmt::format("links of dimension {}", t.dim_count - 1 - d));
         if (ports_are_slower(t, links_bps))
-            at_least(bound, moved(op, bytes, t.ranks) / (static_cast<double>(links_bps) / 8e6), "ports of a rank");
+            at_least(bound, moved_bytes(op, bytes, t.ranks) / (static_cast<double>(links_bps) / 8e6), "ports of a rank");
     }
     at_least(bound, by_memory.us, by_memory.resource);
     return bound;
@@ -262,7 +263,7 @@ std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_
         return std::nullopt;
     const double bytes = static_cast<double>(size_bytes);
     collective_bound bound;
-    at_least(bound, moved(op, bytes, ranks) / (static_cast<double>(links_bps) / 8e6), "links of a rank");
+    at_least(bound, moved_bytes(op, bytes, ranks) / (static_cast<double>(links_bps) / 8e6), "links of a rank");
     const collective_bound by_memory = bound_of_memory(memory, op, bytes, ranks, 0, by_units);
     at_least(bound, by_memory.us, by_memory.resource);
     return bound;

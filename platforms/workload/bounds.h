@@ -67,6 +67,8 @@ std::optional<collective_bound> bound_of(const abi::platform_table& table, std::
 /// Of a process group of `ranks`, each of which sends at most `links_bps` (bit/s of payload, 0 for not known).
 std::optional<collective_bound> bound_of_group(std::uint32_t ranks, std::uint64_t links_bps, const memory_supply& memory,
                                                abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
+/// Bytes that a rank sends to others, or gets in a broadcast, or the root in a reduce.
+double moved_bytes(abi::collective_op op, double bytes, std::uint32_t ranks);
 /// Of dispatch and combine; nothing where no rates are known. `table`: nullptr in a process group of `ranks`.
 std::optional<collective_bound> bound_of_tokens(const abi::platform_table* table, std::uint32_t ranks, std::uint64_t links_bps,
                                                 const memory_supply& memory, const collective_case& c);

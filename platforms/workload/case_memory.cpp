@@ -3,6 +3,7 @@
 #include "platforms/workload/case_memory.h"
 
 #include "firmware/collectives/device_collectives.h"
+#include "platforms/workload/digest.h"
 #include "tlm/stop_request.h"
 
 #include <algorithm>
@@ -15,6 +16,16 @@ namespace {
 constexpr std::uint64_t k_output_alignment = 1 << 20;
 /// What a buffer holds before its bytes have arrived.
 constexpr int k_poison = 0xee;
+/// What lies behind a buffer, and how much of it: as long as a line of a bus, and some packets.
+constexpr std::uint64_t k_guard_bytes = 1024;
+/// Each rank has its own: a message that is too long brings those of its source.
+std::vector<std::uint8_t> guard_of(std::uint32_t rank, std::uint64_t bytes)
+{
+    std::vector<std::uint8_t> all(bytes);
+    for (std::uint64_t i = 0; i < bytes; ++i)
+        all[i] = static_cast<std::uint8_t>(mix64(std::uint64_t{rank} << 32 | i));
+    return all;
+}
 
 std::uint64_t aligned(std::uint64_t offset) { return (offset + k_output_alignment - 1) / k_output_alignment * k_output_alignment; }
 /// Of lines as long as may be.
@@ -146,10 +157,36 @@ void case_memory::set(chip_memory& memory, std::uint64_t offset, std::uint64_t b
               [value](std::uint64_t, std::uint8_t* to, std::uint64_t n) { std::memset(to, value, n); });
 }
 
+/// Up to `next`, where the next use of the memory begins.
+void case_memory::set_guard(const chip& of, std::uint64_t end, std::uint64_t next, const char* behind)
+{
+    next = std::min(next, of.memory.capacity_bytes());
+    const std::uint64_t bytes = std::min(k_guard_bytes, next > end ? next - end : 0);
+    if (bytes == 0)
+        return;
+    guards_.push_back({of.rank(), end, bytes, behind});
+    write(machine_.chips()[of.rank()]->memory, end, guard_of(of.rank(), bytes).data(), bytes);
+}
+
+std::string case_memory::broken_guard() const
+{
+    for (const guard& g : guards_) {
+        std::vector<std::uint8_t> bytes(g.bytes);
+        machine_.chips()[g.rank]->memory.read_bytes(g.offset, bytes.data(), g.bytes);
+        const std::vector<std::uint8_t> right = guard_of(g.rank, g.bytes);
+        const auto at = std::mismatch(bytes.begin(), bytes.end(), right.begin()).first;
+        if (at != bytes.end())
+            return fmt::format("rank {} was written to {} B behind {}, which ends at {:#x} of {}", g.rank, at - bytes.begin(), g.behind, g.offset,
+                               machine_.chips()[g.rank]->memory.name());
+    }
+    return "";
+}
+
 void case_memory::fill(const placed_case& placed, const rank_groups& groups)
 {
     const collective_case& c = placed.what;
     const std::uint64_t buffer = placed.buffer_offset, element = abi::element_bytes(c.type);
+    guards_.clear();
     for (chip* target : machine_.chips()) {
         if (target->rank() >= machine_.data_ranks()) { // helps, and brings no data
             set(target->memory, buffer, c.count * element, 0);
@@ -168,8 +205,13 @@ void case_memory::fill(const placed_case& placed, const rank_groups& groups)
                   });
         const std::uint64_t end = in.first + in.count;
         set(target->memory, buffer + end * element, (c.count - end) * element, k_poison);
-        if (c.op == abi::collective_op::all_to_all)
-            set(target->memory, output_offset_, result_range(c, place, size).count * element, k_poison);
+        if (buffer == 0) // else other buffers of a training step may follow
+            set_guard(*target, c.count * element, output_offset_, "its buffer");
+        if (c.op == abi::collective_op::all_to_all) {
+            const std::uint64_t output = result_range(c, place, size).count * element;
+            set(target->memory, output_offset_, output, k_poison);
+            set_guard(*target, output_offset_ + output, scratch_offset_for(output_offset_, machine_.data_ranks(), c.algo), "its output");
+        }
     }
 }
 
@@ -183,6 +225,7 @@ void case_memory::write(chip_memory& memory, std::uint64_t offset, const void* f
 void case_memory::fill_tokens(const placed_case& placed, const rank_groups& groups, bool with_data)
 {
     const collective_case& c = placed.what;
+    guards_.clear();
     const std::vector<token_lists> all = lists_of_groups(c, placed.input_seed, groups);
     const std::uint64_t element = abi::element_bytes(c.type);
     for (std::uint32_t group = 0; group < groups.groups() && !stop_requested(); ++group) {
@@ -198,6 +241,7 @@ void case_memory::fill_tokens(const placed_case& placed, const rank_groups& grou
             });
             const std::uint64_t results = sends_own ? lists.received_count(place) : lists.own(place).size();
             set(memory, output_offset_, results * c.token_bytes, k_poison);
+            set_guard(*machine_.chips()[members[place]], output_offset_ + results * c.token_bytes, token_lists_offset_for(output_offset_, c), "its output");
         }
     }
 }

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The buffers of a case in the memories of the ranks, as the host fills and reads them without simulated time, and the
-// room that they take. An input is surrounded by poison, so that an answer that was never written shows up as wrong.
+// room that they take. An input is surrounded by poison, so that an answer that was never written shows up as wrong,
+// and followed by guards, which nobody may write to.
 #pragma once
 
 #include "platforms/workload/collective_data.h"
@@ -10,6 +11,8 @@
 #include "platforms/workload/run_config.h"
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 namespace weft {
 
@@ -39,7 +42,17 @@ public:
         return check_result(placed.what, placed.input_seed, groups, reader_of(placed));
     }
 
+    /// After the collective: who wrote behind a buffer or an output, as a sentence; "" for nobody.
+    std::string broken_guard() const;
+
 private:
+    struct guard {
+        std::uint32_t rank;
+        std::uint64_t offset; ///< where the buffer ends
+        std::uint64_t bytes;
+        const char* behind; ///< "its buffer"
+    };
+    void set_guard(const chip& of, std::uint64_t end, std::uint64_t next, const char* behind);
     template <class Fill> void each_span(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, Fill&& fill);
     void set(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, int value);
     void write(chip_memory& memory, std::uint64_t offset, const void* from, std::uint64_t bytes);
@@ -47,6 +60,7 @@ private:
 
     machine& machine_;
     std::uint64_t output_offset_;
+    std::vector<guard> guards_;
 };
 
 /// Offset of the output buffer of all_to_all, dispatch and combine: behind the largest input, page-aligned.

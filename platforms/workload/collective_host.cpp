@@ -113,12 +113,19 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
         observer_->on_begin(c);
     if (!carry_out(placed, command, groups))
         return false;
-    const case_shares shares = shares_.end(kernel_now_ps());
+    // Of the time that counts, which begins when the last rank does.
+    const case_shares shares = shares_.end(kernel_now_ps(), last_answer_ps_ - last_start_ps_);
     if (observer_ != nullptr)
-        observer_->on_end();
+        observer_->on_end(last_answer_ps_ - last_start_ps_);
     end_ps_ = last_answer_ps_;
     result = result_of(placed, groups);
     result.shares = shares;
+    if (const std::string broken = checked ? memory_.broken_guard() : ""; !broken.empty()) {
+        outcome_.failure = fmt::format("{}: {}: a message or a store of the firmware is too long, or goes to a wrong place.", name_of_case(c), broken);
+        outcome_.failed_case = c;
+        outcome_.failed_start_ps = last_start_ps_;
+        return false;
+    }
     return true;
 }
 
@@ -248,7 +255,7 @@ bool collective_host::await_answers(bool recovers)
         if (!picture.empty()) { // nothing but a timeout can happen: go there in one step
             const std::uint64_t rest_ps = interrupted_at_ps() - std::min(interrupted_at_ps(), kernel_now_ps());
             const std::uint64_t limit_ps = bound_.limit_ps() - std::min(bound_.limit_ps(), kernel_now_ps());
-            sc_core::wait(sc_time_from_ps(std::min({config_.firmware_timeout.value(), rest_ps, limit_ps + 1})), all_answered_);
+            pass(std::min({config_.firmware_timeout.value(), rest_ps, limit_ps + 1}));
         }
         if (const std::uint64_t traffic = traffic_so_far(machine_); traffic != now_->traffic_seen) {
             now_->traffic_seen = traffic;
@@ -258,6 +265,21 @@ bool collective_host::await_answers(bool recovers)
             observer_->on_progress(static_cast<double>(now_->traffic_seen - now_->traffic_before) / traffic_expected);
     }
     return true;
+}
+
+/// Lets time pass until all have answered. Nothing is decided meanwhile, so parts of any length will do: they get longer
+/// as long as the host has next to nothing to do. Cores that nap for ever give it much, and a stop request must not wait.
+void collective_host::pass(std::uint64_t span_ps)
+{
+    constexpr double k_next_to_nothing_s = 0.02;
+    std::uint64_t part_ps = k_look_ps;
+    for (std::uint64_t left_ps = span_ps; left_ps != 0 && answers_ < ranks() && !stop_requested();) {
+        const double cpu_before = cpu_seconds();
+        const std::uint64_t now_ps = std::min(part_ps, left_ps);
+        sc_core::wait(sc_time_from_ps(now_ps), all_answered_);
+        left_ps -= now_ps;
+        part_ps = cpu_seconds() - cpu_before < k_next_to_nothing_s ? 2 * part_ps : std::max<std::uint64_t>(1, part_ps / 2);
+    }
 }
 
 bool collective_host::firmware_stopped()

@@ -39,7 +39,8 @@ public:
     virtual void on_progress(double fraction) = 0;
     /// Its command is about to be posted; and all ranks have answered it.
     virtual void on_begin(const collective_case& c) { static_cast<void>(c); }
-    virtual void on_end() {}
+    /// `time_ps`: its time, which begins when the last rank does.
+    virtual void on_end(std::uint64_t time_ps) { static_cast<void>(time_ps); }
     /// A rank has answered it: all its cores have.
     virtual void on_answer(std::uint32_t rank, std::uint64_t at_ps)
     {
@@ -133,6 +134,7 @@ private:
     abi::command command_for(const placed_case& placed, std::uint64_t chunk_bytes);
     void post(const abi::command& command, const rank_groups& groups);
     bool await_answers(bool recovers);
+    void pass(std::uint64_t span_ps);
     std::string where_it_is();
     bool firmware_stopped();
     bool firmware_loops();

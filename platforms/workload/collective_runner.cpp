@@ -49,6 +49,16 @@ std::vector<std::string> collective_runner::warnings() const
     for (const host_stream_result& s : outcome_.host_streams)
         if (s.lost != 0)
             all.push_back(fmt::format("host.traffic: {} messages of {} never arrived.", s.lost, s.name));
+    std::uint64_t faults = 0;
+    std::string first_core;
+    for (const chip* c : machine_.chips())
+        for (const core_base* core : c->cores()) {
+            first_core = faults == 0 && core->bus_faults.value() != 0 ? core->name() : first_core;
+            faults += core->bus_faults.value();
+        }
+    if (outcome_.failure.empty() && faults != 0)
+        all.push_back(fmt::format("{} access{} of firmware went where nothing answers, and no answer of it says so: the first core is {}{}.", faults,
+                                  faults == 1 ? "" : "es", first_core, "; firmware.log has where an RV64 core was"));
     if (outcome_.failure.empty() && machine_.restarts() != nullptr)
         for (const std::string& what : machine_.restarts()->interruptions_to_come())
             all.push_back(fmt::format("faults: {}, after the end of the run at {}: the fault had no effect.", what,

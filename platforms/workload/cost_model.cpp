@@ -55,7 +55,9 @@ public:
         // By multi_axis a reduce is a reduce-scatter, and then the root gets the shards that it lacks: by links, what
         // an all_reduce sends.
         const bool in_halves = c_.op == abi::collective_op::reduce && c_.algo == abi::algorithm::multi_axis;
-        return std::max({*found, bound_us(c_.op, m_.memory_bps), in_halves ? bound_us(abi::collective_op::all_reduce, 0) : 0});
+        // Ranks that share a device send for each other: of a rank the least is not known.
+        const double by_ports = by_units || m_.ports_rate == 0 || t_.device_ranks > 1 ? 0 : moved_bytes(c_.op, bytes_, t_.ranks) / m_.ports_rate;
+        return std::max({*found, by_ports, bound_us(c_.op, m_.memory_bps), in_halves ? bound_us(abi::collective_op::all_reduce, 0) : 0});
     }
 
 private:

@@ -6,8 +6,8 @@
 // From the schedule of one rank (planned_schedule.h): messages that its core makes, bytes by dimension and link, steps
 // that wait for each other. Firmware without a schedule has a formula of the same parts here. What a message costs
 // follows from the instructions in firmware/costs.h, the bus, the memory and the hops of this machine. Queues at links
-// are not in it, but for the calibrated shares named in cost_model.cpp and cost_parts.cpp; buffers below the round trip
-// and slow local ports are not in it at all. Never less than the bound (bounds.h).
+// are not in it, but for the calibrated shares named in cost_model.cpp and cost_parts.cpp; and buffers below the round trip
+// are not in it at all. Never less than the bound (bounds.h).
 #pragma once
 
 #include "firmware/drivers/ccu_driver.h"
@@ -62,6 +62,9 @@ struct message_costs {
     double sync_us = 0, gateway_sync_us = 0, once_us = 0;
     std::uint64_t memory_bps = 0; ///< bit/s, reads and writes together
     std::uint64_t links_bps = 0;  ///< bit/s of payload by all links of a rank; as for bound_of()
+    /// Bytes per us that its DMA engines bring to their local ports: what these carry, and what packets read ahead
+    /// yield while memory answers. 0: not known. CCUs have ways of their own.
+    double ports_rate = 0;
 };
 
 /// us; nothing where no formula covers it: parameter servers on machines or cores of their own, switches that sum where

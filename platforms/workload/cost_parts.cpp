@@ -94,6 +94,12 @@ std::uint32_t cost_parts::dimension_of(std::uint32_t rank) const
 
 double cost_parts::stream_rate(std::uint32_t d, double streams) const
 {
+    const double rate = stream_rate_of_links(d, streams);
+    return m_.ports_rate == 0 ? rate : std::min(rate, m_.ports_rate / std::max(1.0, streams));
+}
+
+double cost_parts::stream_rate_of_links(std::uint32_t d, double streams) const
+{
     double all = bytes_per_us(t_.rate_mbps[d]) * (alone_on_device(d) ? t_.device_ranks : 1);
     if (all == 0)
         return std::numeric_limits<double>::infinity();

@@ -41,6 +41,7 @@ protected:
     /// A stream to one neighbour along dimension `d`, `streams` at once of each rank. A full mesh lends links: packets
     /// take the direct one or one relay.
     double stream_rate(std::uint32_t d, double streams) const;
+    double stream_rate_of_links(std::uint32_t d, double streams) const;
     /// Each of `streams` rings along a dimension has a link of its own, and lends none (plan_multi_ring.cpp).
     bool owns_link(std::uint32_t d, double streams) const;
     /// What steps by two_d get of the links of a torus, 1 elsewhere.

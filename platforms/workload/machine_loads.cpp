@@ -39,9 +39,11 @@ void share_meter::read(std::uint64_t now_ps, reading& all) const
         all.offloaded_ps.push_back(u.busy_ps(now_ps));
     for (std::size_t kind = 0; kind < k_work_kinds; ++kind) {
         all.spent[kind].clear();
+        all.taken[kind].clear();
         for (const machine_loads::worker& w : loads_->workers(static_cast<work_kind>(kind))) {
             const work_load load = w.spent(static_cast<work_kind>(kind), now_ps);
             all.spent[kind].push_back(load.spent_ps / std::max(1u, load.units));
+            all.taken[kind].push_back(load.taken_ps / std::max(1u, load.units));
         }
     }
 }
@@ -54,14 +56,14 @@ void share_meter::begin(std::uint64_t now_ps)
     read(now_ps, begun_);
 }
 
-case_shares share_meter::end(std::uint64_t now_ps)
+case_shares share_meter::end(std::uint64_t now_ps, std::uint64_t time_ps)
 {
     case_shares s;
-    if (loads_ == nullptr || !loads_->is_of(machine_) || now_ps <= begun_ps_)
+    if (loads_ == nullptr || !loads_->is_of(machine_) || now_ps <= begun_ps_ || time_ps == 0)
         return s;
     reading ended;
     read(now_ps, ended);
-    const double all_ps = static_cast<double>(now_ps - begun_ps_);
+    const double all_ps = static_cast<double>(time_ps);
     const auto raise = [all_ps](double& share, std::uint64_t after_ps, std::uint64_t before_ps) {
         share = std::max(share, std::min(1.0, static_cast<double>(after_ps - std::min(after_ps, before_ps)) / all_ps));
     };
@@ -77,10 +79,15 @@ case_shares share_meter::end(std::uint64_t now_ps)
         raise(s.dma, ended.moved_ps[i], begun_.moved_ps[i]);
     for (std::size_t i = 0; i < ended.offloaded_ps.size(); ++i)
         raise(s.offload, ended.offloaded_ps[i], begun_.offloaded_ps[i]);
+    // Of the time that compute units leave.
     const auto raise_by = [&](double& share, work_kind kind) {
         const auto k = static_cast<std::size_t>(kind);
-        for (std::size_t i = 0; i < ended.spent[k].size(); ++i)
-            raise(share, ended.spent[k][i], begun_.spent[k][i]);
+        for (std::size_t i = 0; i < ended.spent[k].size(); ++i) {
+            const auto taken_ps = static_cast<double>(ended.taken[k][i] - begun_.taken[k][i]);
+            const auto own_ps = static_cast<double>(ended.spent[k][i] - begun_.spent[k][i]) - taken_ps;
+            if (own_ps > 0 && all_ps > taken_ps)
+                share = std::max(share, std::min(1.0, own_ps / (all_ps - taken_ps)));
+        }
     };
     raise_by(s.core, work_kind::core);
     raise_by(s.dma, work_kind::send);

@@ -77,7 +77,8 @@ class share_meter {
 public:
     explicit share_meter(machine& m) : machine_(m) {}
     void begin(std::uint64_t now_ps);
-    case_shares end(std::uint64_t now_ps);
+    /// Shares of `time_ps` of what parts have done since begin().
+    case_shares end(std::uint64_t now_ps, std::uint64_t time_ps);
 
 private:
     struct wire_reading {
@@ -88,6 +89,7 @@ private:
         std::vector<std::uint64_t> moved_ps;
         std::vector<std::uint64_t> offloaded_ps;
         std::vector<std::uint64_t> spent[k_work_kinds];
+        std::vector<std::uint64_t> taken[k_work_kinds]; ///< of it, by compute units
     };
     void read(std::uint64_t now_ps, reading& all) const;
 

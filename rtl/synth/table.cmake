@@ -5,7 +5,8 @@
 #
 #   cmake -DROOT=<root of the tree> -DWORK=<scratch folder> -P rtl/synth/table.cmake
 #
-# With -DCHECK=ON the page is not written, and a page with other figures is an error. Gates are AND, OR, XOR, NOT and
+# Latches, loops without a register, and nets with two drivers or none are errors: synthesis would make something of
+# them. With -DCHECK=ON the page is not written, and a page with other figures is an error. Gates are AND, OR, XOR, NOT and
 # two-way multiplexers as ABC leaves them, the depth is the longest topological path through them between registers,
 # RAMs and ports.
 cmake_minimum_required(VERSION 3.25)
@@ -19,7 +20,10 @@ foreach(top stateful_alu bitmap_unit count_unit exponent_unit next_step_decoder 
     file(WRITE "${WORK}/${top}.ys" "read_verilog ${sources}
 hierarchy -top ${top}
 proc
+check -assert
+select -assert-none t:$dlatch t:$adlatch t:$dlatchsr t:$sr
 flatten
+check -assert
 opt_clean
 tee -o ${WORK}/${top}.memory stat
 memory -nomap
@@ -34,7 +38,7 @@ tee -o ${WORK}/${top}.depth ltp -noff
 ")
     execute_process(COMMAND "${YOSYS}" -q "${WORK}/${top}.ys" RESULT_VARIABLE failed OUTPUT_VARIABLE output ERROR_VARIABLE output)
     if(failed)
-        message(FATAL_ERROR "Yosys failed on ${top}:\n${output}")
+        message(FATAL_ERROR "Yosys failed on ${top}: a latch, a loop without a register, a net with two drivers or with none, or what it cannot read:\n${output}")
     endif()
     file(READ "${WORK}/${top}.memory" text)
     string(REGEX MATCH "Number of memory bits: +([0-9]+)" unused "${text}")

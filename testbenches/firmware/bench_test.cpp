@@ -99,6 +99,7 @@ void must_be_found(const std::string& name)
     X(clears_before_reading)                                                                                           \
     X(forgets_bus_fault)                                                                                               \
     X(forgets_check_word)                                                                                              \
+    X(hides_bus_error)                                                                                                 \
     X(hides_error_behind_timeout)                                                                                      \
     X(ignores_dma_version)                                                                                             \
     X(ignores_errors)                                                                                                  \
@@ -118,7 +119,8 @@ void must_be_found(const std::string& name)
     X(tries_for_ever)                                                                                                  \
     X(trusts_command)                                                                                                  \
     X(trusts_table)                                                                                                    \
-    X(writes_before_probing)
+    X(writes_before_probing)                                                                                           \
+    X(writes_behind_the_buffer)
 
 } // namespace
 

@@ -37,9 +37,9 @@ public:
         recorder_.begin(c);
         before_ps_ = busy_of(machine_);
     }
-    void on_end() override
+    void on_end(std::uint64_t time_ps) override
     {
-        recorder_.end();
+        recorder_.end(time_ps);
         counted_ps.push_back(busy_of(machine_) - before_ps_);
         std::uint64_t sum = 0;
         for (std::size_t b = 0; b < bundles; ++b)

@@ -44,4 +44,7 @@ add_test(NAME rtl_mutants/every_assertion_has_one
 add_test(NAME rtl_synth/table_is_current
     COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/synth" -DCHECK=ON
             -P "${PROJECT_SOURCE_DIR}/rtl/synth/table.cmake")
-set_tests_properties(rtl_mutants/every_assertion_has_one rtl_synth/table_is_current PROPERTIES LABELS rtl TIMEOUT 300)
+add_test(NAME rtl_synth/what_cannot_be_synthesized_is_refused
+    COMMAND "${CMAKE_COMMAND}" "-DROOT=${PROJECT_SOURCE_DIR}" "-DWORK=${CMAKE_CURRENT_BINARY_DIR}/unsynthesizable"
+            -P "${PROJECT_SOURCE_DIR}/testbenches/rtl/unsynthesizable.cmake")
+set_tests_properties(rtl_synth/what_cannot_be_synthesized_is_refused rtl_mutants/every_assertion_has_one rtl_synth/table_is_current PROPERTIES LABELS rtl TIMEOUT 300)

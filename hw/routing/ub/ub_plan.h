@@ -69,6 +69,7 @@ struct ub_link_plan {
     std::uint32_t from = 0, to = 0; ///< routers
     std::uint16_t from_port = 0, to_port = 0;
     std::uint8_t lanes = 4;
+    std::uint8_t lanes_left = 0; ///< from the start, of a link that has lost some; 0: it has all
     ub_channel channel = ub_channel::local;
     duration propagation;       ///< of the cable alone
     double bit_error_rate = -1; ///< of this direction; negative: as the fabric's config says

@@ -1,0 +1,121 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+//
+// What outsiders found false in tables, reports and bounds: times that grow with the square of the data, shares that
+// are not of the time that is told, links with fewer lanes that were worse than none, choices that `list` did not know.
+#include "testbenches/issues/program_shell.h"
+
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+
+#include <cmath>
+
+using namespace weft::testing;
+using nlohmann::json;
+
+namespace {
+json results_of(const program_shell& sh, const std::string& file, const std::string& settings)
+{
+    const shell_result r = sh.run("$weft run " + file + " --quiet --out out --set data=off " + settings);
+    INFO(r.err);
+    REQUIRE(r.exit_code == 0);
+    return json::parse(sh.read("out/results.json")).at("results");
+}
+double time_us(const json& row) { return row.at("time_us").get<double>(); }
+} // namespace
+
+TEST_CASE("slow memory makes a parameter server slower in proportion to the data")
+{
+    const program_shell sh;
+    const json rows = results_of(sh, WEFT_SOURCE_DIR "/configs/switchml/rack_8x10g.yaml",
+                                 "--set 'worker.memory.rate=4 GB/s' --set 'workload=[{op: all_reduce, algorithms: [parameter_server], "
+                                 "sizes: [64 KiB, 256 KiB, 1 MiB]}]'");
+    CHECK(time_us(rows.at(1)) < 5 * time_us(rows.at(0)));
+    CHECK(time_us(rows.at(2)) < 5 * time_us(rows.at(1)));
+}
+
+TEST_CASE("what compute units take of a memory is no load of the collective")
+{
+    const program_shell sh;
+    const std::string work = " --set 'workload=[{op: all_reduce, algorithms: [direct], sizes: [1 MiB]}]'", board = WEFT_SOURCE_DIR "/configs/ub_mesh/board.yaml";
+    const json alone = results_of(sh, board, work).at(0), loaded = results_of(sh, board, "--set npu.hbm.load=0.5" + work).at(0);
+    CHECK(time_us(loaded) < 1.02 * time_us(alone));
+    CHECK(loaded.at("limited_by") == alone.at("limited_by"));
+    // Half of the memory is left: the same bytes take twice the share of it.
+    const double share = loaded.at("busy_shares").at("memory"), before = alone.at("busy_shares").at("memory");
+    CHECK(share == Approx(2 * before).epsilon(0.15));
+}
+
+TEST_CASE("shares of a repeated collective are of the time that is told, so a link is no less busy than its bound")
+{
+    const program_shell sh;
+    const json row = results_of(sh, WEFT_SOURCE_DIR "/configs/ub_mesh/board.yaml", "-n 16 --set 'workload=[{op: all_reduce, algorithms: [direct], sizes: [1 MiB]}]'").at(0);
+    CHECK(row.at("busy_shares").at("link") >= row.at("bound_share"));
+}
+
+TEST_CASE("a link that has lost lanes is no worse than one that is down")
+{
+    const program_shell sh;
+    const auto with = [&](const std::string& op, const std::string& lanes) {
+        return time_us(results_of(sh, WEFT_SOURCE_DIR "/configs/ub_mesh/board.yaml",
+                                  "--set 'faults.links=[{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\"" + lanes + "}]' --set 'workload=[{op: " + op +
+                                      ", algorithms: [direct], sizes: [4 MiB]}]'")
+                           .at(0));
+    };
+    for (const char* op : {"all_reduce", "all_to_all"})
+        for (const char* lanes : {", lanes: 1", ", lanes: 2", ", lanes: 3"}) {
+            INFO(op << lanes);
+            CHECK(with(op, lanes) <= 1.02 * with(op, ""));
+        }
+}
+
+TEST_CASE("list --bounds predicts what auto takes")
+{
+    const program_shell sh;
+    const shell_result list = sh.run("$weft list --bounds " WEFT_SOURCE_DIR "/configs/ub_mesh/board.yaml");
+    for (const char* op : {"broadcast", "reduce", "all_reduce", "all_to_all"}) {
+        const json row = results_of(sh, WEFT_SOURCE_DIR "/configs/ub_mesh/board.yaml", std::string("--set 'workload=[{op: ") + op + ", algorithms: [auto], sizes: [1 MiB]}]'").at(0);
+        const std::size_t line = list.out.find(std::string("  ") + op + " ", list.out.find("Predicted"));
+        INFO(op);
+        REQUIRE(line != std::string::npos);
+        const std::size_t at = list.out.find("1 MiB  ", line);
+        REQUIRE(at != std::string::npos);
+        const std::string first = list.out.substr(at + 7, list.out.find(' ', at + 7) - at - 7);
+        CHECK(first == row.at("algorithm"));
+    }
+}
+
+TEST_CASE("a sweep of auto says where each of its choices is the fastest")
+{
+    const program_shell sh;
+    sh.write("s.yaml", "sweep: {platform: " WEFT_SOURCE_DIR "/configs/trainium/trn2.yaml, set: {data: off, node.rows: 2, node.cols: 2}}\n"
+                       "grid:\n  workload: [[{op: all_reduce, algorithms: [auto], sizes: [64 KiB, 2 MiB]}]]\n  chip.dma.wake: [1300 ns, 650 ns]\n"
+                       "plot: {x: size, lines: [algorithm]}\n");
+    const shell_result r = sh.run("$weft sweep s.yaml --out sw");
+    INFO(r.out << r.err);
+    CHECK(r.exit_code == 0);
+    CHECK_FALSE(has(r.out, "everywhere"));
+    CHECK(has(r.out, "device_mesh at 64 KiB; rdh at 2 MiB"));
+}
+
+TEST_CASE("a SwitchML pool that takes longer than its timeout is a warning before the run")
+{
+    const program_shell sh;
+    const std::string file = WEFT_SOURCE_DIR "/configs/switchml/rack_8x10g.yaml";
+    const shell_result slow = sh.run("$weft check " + file + " --set network.rate=1Gbps"), right = sh.run("$weft check " + file);
+    CHECK(has(slow.err + slow.out, "packets are sent again although none is lost"));
+    CHECK_FALSE(has(right.err + right.out, "packets are sent again although none is lost"));
+}
+
+TEST_CASE("explain tries what is busiest first, though it is not on the path by its own name")
+{
+    const program_shell sh;
+    const shell_result run = sh.run("$weft run " WEFT_SOURCE_DIR "/configs/ub_mesh/board_ccu.yaml --quiet --out out --set data=off --set 'npu.ccu.sram_rate=64 GB/s' "
+                                    "--set 'workload=[{op: all_reduce, algorithms: [ccu], sizes: [8 MiB]}]'");
+    REQUIRE(run.exit_code == 0);
+    const shell_result r = sh.run("$weft explain out --quiet");
+    INFO(r.out << r.err);
+    CHECK(has(r.out, "limited by offload"));
+    CHECK(has(r.out, "coprocessors twice as fast"));
+    CHECK_FALSE(has(r.out, "Nothing of this helps"));
+}
