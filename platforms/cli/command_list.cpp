@@ -75,6 +75,24 @@ void print_predictions(const platform& p)
         }
 }
 
+std::vector<abi::collective_op> all_operations()
+{
+    std::vector<abi::collective_op> all;
+    for (unsigned op = 0; op < abi::k_collective_ops; ++op)
+        if (!abi::moves_tokens(static_cast<abi::collective_op>(op)))
+            all.push_back(static_cast<abi::collective_op>(op));
+    return all;
+}
+
+/// Small and large data by `auto`, as of --set.
+std::string work_of_auto(const std::vector<abi::collective_op>& ops)
+{
+    std::string text;
+    for (const abi::collective_op op : ops)
+        text += fmt::format("{}{{op: {}, algorithms: [auto], sizes: [4 B, 64 KiB, 1 MiB, 16 MiB]}}", text.empty() ? "" : ", ", name_of(op));
+    return "workload=[" + text + "]";
+}
+
 } // namespace
 
 void add_list(CLI::App& app, int& exit_code)
@@ -94,10 +112,14 @@ void add_list(CLI::App& app, int& exit_code)
             if (loaded.platform) {
                 print_bounds(*loaded.platform);
                 // Units that only some algorithms use are there when `auto` is asked for.
-                platform_source asked = *source;
-                asked.overrides.emplace_back("workload=[{op: all_reduce, algorithms: [auto], sizes: [4 B]}]");
-                asked.left_out.emplace_back("training_step");
-                const loaded_platform with_auto = read_platform_text(file.text, file.name, asked);
+                loaded_platform with_auto;
+                for (const std::vector<abi::collective_op>& ops : {all_operations(), {abi::collective_op::all_reduce}}) {
+                    platform_source asked = *source;
+                    asked.overrides.push_back(work_of_auto(ops));
+                    asked.left_out.emplace_back("training_step");
+                    if (!with_auto.platform)
+                        with_auto = read_platform_text(file.text, file.name, asked);
+                }
                 print_predictions(with_auto.platform ? *with_auto.platform : *loaded.platform);
             } else {
                 exit_code = 2;

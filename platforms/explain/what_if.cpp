@@ -290,14 +290,13 @@ std::vector<what_if> promising_changes(const config_field& config,
         w.words = r.words;
         for (const path_cause c : r.causes)
             w.share += all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(c)]) / all_ps : 0;
-        if (!limit.empty() && limit == r.limit)
-            w.share += 1; // the busiest part need not be on the path by its own name: it is tried first
+        w.busiest = !limit.empty() && limit == r.limit; // it need not be on the path by its own name
         for (const found_key& k : keys)
             if (std::string setting = changed(r, k, w.left_out); !setting.empty())
                 w.settings.push_back(std::move(setting));
         if (r.rates)
             take_lanes(w, keys, lanes);
-        if (w.share >= k_least_share && !w.settings.empty())
+        if ((w.busiest || w.share >= k_least_share) && !w.settings.empty())
             changes.push_back(std::move(w));
     }
     what_if quiet;
@@ -307,11 +306,9 @@ std::vector<what_if> promising_changes(const config_field& config,
     if (quiet.share >= k_least_share && !quiet.settings.empty())
         changes.push_back(std::move(quiet));
     std::stable_sort(changes.begin(), changes.end(),
-                     [](const what_if& a, const what_if& b) { return a.share > b.share; });
+                     [](const what_if& a, const what_if& b) { return a.busiest != b.busiest ? a.busiest : a.share > b.share; });
     if (changes.size() > most)
         changes.resize(most);
-    for (what_if& w : changes)
-        w.share = std::min(w.share, 1.0);
     return changes;
 }
 

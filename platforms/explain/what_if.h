@@ -22,7 +22,8 @@ struct what_if {
     std::vector<std::string> left_out;
     /// Rates that have their limit there: links get twice the lanes instead.
     std::vector<std::string> by_lanes;
-    double share = 0; ///< of the path that it may shorten, 0 to 1
+    double share = 0;     ///< of the path that it may shorten, 0 to 1
+    bool busiest = false; ///< it speeds up the part that limited the run
 };
 
 /// The most promising first, at most `most`; none that could touch less than 2 % of the path, but for what speeds up

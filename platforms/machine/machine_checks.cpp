@@ -77,13 +77,14 @@ message_costs costs_of(const chip_config& chip)
     return c;
 }
 
-double ports_rate_of(const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format)
+void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format)
 {
     const double payload = format.max_payload_bytes;
     const double by_wire = static_cast<double>(rate.value()) / 8e6 * payload / static_cast<double>(format.wire_bytes_of_one(format.max_payload_bytes));
     const double latency_us = static_cast<double>(chip.hbm.latency.value()) / 1e6;
     const double by_reads = latency_us > 0 ? chip.dma.read_ahead * payload / latency_us : by_wire;
-    return ports * std::min(by_wire, by_reads);
+    costs.port_rate = std::min(by_wire, by_reads);
+    costs.ports_rate = ports * costs.port_rate;
 }
 
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,

@@ -29,9 +29,9 @@ void check_hop_time(const std::string& key, const std::string& parts, duration h
 
 /// What a message costs a rank of this chip, but for hops and links.
 message_costs costs_of(const chip_config& chip);
-/// message_costs::ports_rate of `ports` local ports of a rank, each of `rate`, of which packets of `format` leave a part
-/// to payload.
-double ports_rate_of(const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format);
+/// Sets what `ports` local ports of a rank bring to it, each of `rate`, of which packets of `format` leave a part to
+/// payload.
+void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format);
 /// Its core reads or writes a register of a device that takes `latency` for it.
 double access_us_of(const chip_config& chip, duration latency);
 

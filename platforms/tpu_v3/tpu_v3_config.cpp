@@ -415,7 +415,7 @@ public:
     }
     void add_costs(message_costs& costs) const override
     {
-        costs.ports_rate = ports_rate_of(config_.chip, config_.ici.local_ports, config_.ici.local_port_rate, config_.ici.format());
+        set_ports(costs, config_.chip, config_.ici.local_ports, config_.ici.local_port_rate, config_.ici.format());
     }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {

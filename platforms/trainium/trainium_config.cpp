@@ -241,7 +241,7 @@ public:
     bandwidth links_rate() const override { return bandwidth(0); }
     void add_costs(message_costs& costs) const override
     {
-        costs.ports_rate = ports_rate_of(config_.control_chip(), config_.neuronlink.ports, config_.neuronlink.port_rate, config_.neuronlink.format());
+        set_ports(costs, config_.control_chip(), config_.neuronlink.ports, config_.neuronlink.port_rate, config_.neuronlink.format());
         costs.engine_rate = std::min(costs.engine_rate, costs.ports_rate);
     }
     std::vector<published_range> published_ranges(const abi::platform_table&) const override

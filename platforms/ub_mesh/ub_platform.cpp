@@ -125,7 +125,8 @@ public:
     void add_costs(message_costs& costs) const override
     {
         const npu_ccu_config& unit = config_.npu.ccu;
-        costs.ports_rate = ports_rate_of(config_.npu.chip(), abi::ccu::k_dies, config_.ub.local_port_rate, config_.ub.format());
+        // Links along a dimension are at one die: those along X at the first, those along Y at the second.
+        set_ports(costs, config_.npu.chip(), config_.mesh.boards > 1 && config_.mesh.npus > 1 ? 2 : 1, config_.ub.local_port_rate, config_.ub.format());
         if (config_.has_ccus())
             costs.units = unit.capacities();
         costs.unit_access_us = access_us_of(config_.npu.chip(), unit.register_latency);

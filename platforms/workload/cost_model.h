@@ -65,6 +65,7 @@ struct message_costs {
     /// Bytes per us that its DMA engines bring to their local ports: what these carry, and what packets read ahead
     /// yield while memory answers. 0: not known. CCUs have ways of their own.
     double ports_rate = 0;
+    double port_rate = 0; ///< of one of them
 };
 
 /// us; nothing where no formula covers it: parameter servers on machines or cores of their own, switches that sum where

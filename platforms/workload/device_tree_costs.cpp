@@ -63,7 +63,9 @@ double device_tree_us(const abi::platform_table& t, const message_costs& m, cons
         hop_us = std::max(hop_us, m.hop_us[d]);
 
     // A step waits for its semaphore, reads and writes.
-    const double slice = bytes / parts / shape.slices, link = slowest_link(t, map);
+    // A rank sends by one local port, in a broadcast to the next device and into its own at once.
+    const double port = m.port_rate == 0 ? std::numeric_limits<double>::infinity() : m.port_rate / (reduces ? 1 : 2);
+    const double slice = bytes / parts / shape.slices, link = std::min(slowest_link(t, map), port);
     const double slice_us = shape.slices * slice * shape.turns / link / shape.slices;
     const double step_us = m.engine_wake_us + 2 * m.memory_us + hop_us;
     const double steps = trees.depth() + (reduces ? 1 : half < map.per_device ? 2 : map.per_device > 1 ? 1 : 0);

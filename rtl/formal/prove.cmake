@@ -54,7 +54,8 @@ elseif(PROOF STREQUAL "pipe_protocol")
     set(parameters "")
     file(READ "${formal}/pipe_protocol.connect" connect)
 else()
-    message(FATAL_ERROR "there is no proof '${PROOF}'")
+    message(FATAL_ERROR "there is no proof '${PROOF}': stateful_alu, bitmap_unit, count_unit, exponent_unit, next_step_decoder, "
+        "aggregation_pipe or pipe_protocol")
 endif()
 
 # Yosys has no bind: put the bound instances of the top module into its text.
@@ -122,6 +123,8 @@ memory_map
 ${connect}
 opt -full
 chformal -early
+tee -q -o ${WORK}/assertions.txt select -list t:$assert
+write_rtlil ${WORK}/prepared.il
 ${prove}
 ")
 execute_process(COMMAND "${YOSYS}" -q -l "${WORK}/proof.log" -s "${WORK}/proof.ys"
@@ -134,6 +137,27 @@ if(MUTANT)
         message(FATAL_ERROR "${MUTANT}: no run breaks '${mutant_detected}'\n${said}\n${output}")
     endif()
 elseif(failed)
-    message(FATAL_ERROR "proof ${PROOF} failed; the log is ${WORK}/proof.log\n${said}\n${output}")
+    # Which assertion, and a run that breaks it.
+    set(broken "")
+    if(EXISTS "${WORK}/assertions.txt")
+        file(STRINGS "${WORK}/assertions.txt" assertions)
+        foreach(assertion IN LISTS assertions)
+            string(REGEX REPLACE "^[^/]*/" "" cell "${assertion}")
+            string(REGEX REPLACE "^.*[.\\\\]" "" short "${cell}")
+            file(WRITE "${WORK}/one.ys" "read_rtlil ${WORK}/prepared.il
+select -assert-count 1 t:$assert c:${cell} %i
+delete t:$assert c:${cell} %d
+sat -tempinduct -tempinduct-baseonly -maxsteps 12 -set-init-zero -set-assumes -prove-asserts -falsify -dump_vcd ${WORK}/${short}.vcd
+")
+            execute_process(COMMAND "${YOSYS}" -q -l "${WORK}/one.log" -s "${WORK}/one.ys" RESULT_VARIABLE holds OUTPUT_QUIET ERROR_QUIET)
+            if(NOT holds)
+                string(APPEND broken "\n  ${short} is broken; a run that breaks it, from the cleared state on: ${WORK}/${short}.vcd")
+            endif()
+        endforeach()
+    endif()
+    if(NOT broken AND EXISTS "${WORK}/prepared.il")
+        set(broken "\n  No run of 12 cycles from the cleared state breaks an assertion: the induction does not carry the changed logic.")
+    endif()
+    message(FATAL_ERROR "proof ${PROOF} failed:${broken}\nThe log is ${WORK}/proof.log.\n${said}\n${output}")
 endif()
 message(STATUS "${PROOF}: ${said}")

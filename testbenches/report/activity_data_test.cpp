@@ -54,7 +54,10 @@ time_bins filled(std::uint64_t start_ps, std::uint64_t span_ps)
 
 case_shares shares(double core, double dma, double memory, double link, double credits, double arbitration)
 {
-    return {core, dma, memory, link, credits, arbitration, true};
+    case_shares s;
+    s.core = core, s.dma = dma, s.memory = memory, s.link = link, s.credits = credits, s.arbitration = arbitration;
+    s.known = true;
+    return s;
 }
 
 } // namespace
