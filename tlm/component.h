@@ -149,8 +149,8 @@ public:
         static_cast<void>(mover), static_cast<void>(now_ps);
         return 0;
     }
-    /// Parts that work on what passes, beside cores and memories: SRAM and adders of a coprocessor, loop-back ports of a
-    /// switch that sums.
+    /// Parts that work on what passes, beside cores and memories: SRAM and adders of a coprocessor, loop-back ports of
+    /// a switch that sums.
     virtual std::uint32_t offload_units() const { return 0; }
     /// Time that one of them has been busy, up to `now_ps`, which is the present.
     virtual std::uint64_t offloaded_ps(std::uint32_t unit, std::uint64_t now_ps) const

@@ -222,6 +222,12 @@ void dma::reset(std::uint32_t)
 
 bool dma::idle() const { return receiver_.idle() && rings_.idle(); }
 
+std::string dma::stop_reason(std::uint64_t q) const
+{
+    const char* const reason = q < shared_.config.queues ? rings_.stopped_by(static_cast<std::uint32_t>(q)) : nullptr;
+    return reason == nullptr ? "" : reason;
+}
+
 std::string dma::blocked_on() const
 {
     std::string text;

@@ -36,6 +36,8 @@ struct aggregation_slot_state {
 
 /// Two lines, one a version; the first four words of either half.
 std::string to_string(std::uint16_t slot, const aggregation_slot_state& state);
+/// As of results.
+std::string difference_of(const aggregation_slot_state& model, const aggregation_slot_state& twin);
 
 /// The next-step table. `map_result` and `count` as in aggregation_result.
 struct aggregation_decision {

@@ -59,6 +59,33 @@ std::string all_words(const words& of)
 
 std::string first_words(const words& of) { return hex(of[0]) + ' ' + hex(of[1]) + ' ' + hex(of[2]) + ' ' + hex(of[3]); }
 
+std::string difference(const words& model, const words& twin)
+{
+    std::string text;
+    unsigned more = 0;
+    for (std::size_t k = 0; k < model.size(); ++k)
+        if (model[k] != twin[k]) {
+            if (text.empty())
+                text = "word " + std::to_string(k) + ": " + hex(model[k]) + " and " + hex(twin[k]);
+            else
+                ++more;
+        }
+    return text + (more == 0 ? "" : ", and " + std::to_string(more) + (more == 1 ? " more word" : " more words"));
+}
+
+/// Adds what differs to a list.
+template <class Value> void note(std::string& all, const char* what, const Value& model, const Value& twin)
+{
+    if (model != twin)
+        all += (all.empty() ? "" : "; ") + std::string(what) + ": " + std::to_string(model) + " and " + std::to_string(twin);
+}
+
+void note_words(std::string& all, const std::string& what, const words& model, const words& twin)
+{
+    if (const std::string text = difference(model, twin); !text.empty())
+        all += (all.empty() ? "" : "; ") + what + text;
+}
+
 std::string exponents(std::int8_t e0, std::int8_t e1) { return std::to_string(e0) + ' ' + std::to_string(e1); }
 
 } // namespace
@@ -101,6 +128,37 @@ std::string to_string(std::uint16_t slot, const aggregation_slot_state& state)
                 first_words(of.first) + " ..., second half " + first_words(of.second) + " ...";
     }
     return text;
+}
+
+std::string difference_of(const aggregation_result& model, const aggregation_result& twin)
+{
+    std::string all;
+    note(all, "bitmap before", model.bitmap_before, twin.bitmap_before);
+    note(all, "count", model.count, twin.count);
+    if (model.step != twin.step)
+        all += (all.empty() ? "" : "; ") + std::string("next step: ") + name_of(model.step) + " and " + name_of(twin.step);
+    if (model.reads_exponent0 || model.reads_exponent1)
+        note(all, "exponent", model.exponent, twin.exponent);
+    note_words(all, "", model.words, twin.words);
+    return all.empty() && model != twin ? "what it writes, and where to" : all;
+}
+
+std::string difference_of(const aggregation_slot_state& model, const aggregation_slot_state& twin)
+{
+    std::string all;
+    for (std::size_t version = 0; version < 2; ++version) {
+        const auto &a = model.versions[version], &b = twin.versions[version];
+        std::string of;
+        note(of, "bitmap", a.bitmap, b.bitmap);
+        note(of, "count", a.count, b.count);
+        note(of, "exponent 0", a.exponent0, b.exponent0);
+        note(of, "exponent 1", a.exponent1, b.exponent1);
+        note_words(of, "first half, ", a.first, b.first);
+        note_words(of, "second half, ", a.second, b.second);
+        if (!of.empty())
+            all += (all.empty() ? "" : "; ") + std::string("version ") + std::to_string(version) + ": " + of;
+    }
+    return all;
 }
 
 bool operator==(const aggregation_result& a, const aggregation_result& b)

@@ -86,6 +86,8 @@ struct aggregation_result {
 /// One line a field, for messages: what went in, what came out.
 std::string to_string(const aggregation_pass& pass);
 std::string to_string(const aggregation_result& result);
+/// "word 27: 0000000f and 0000000e, and 3 more words", of a model and of its twin; "" where they are equal.
+std::string difference_of(const aggregation_result& model, const aggregation_result& twin);
 
 /// The registers of one pipe.
 class aggregation_unit {

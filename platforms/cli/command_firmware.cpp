@@ -80,6 +80,8 @@ firmware_under_test find_firmware(const std::string& name, core_model core)
         names.emplace_back(f.name);
     }
     std::error_code unreadable;
+    if (std::filesystem::is_directory(name, unreadable))
+        throw user_error(fmt::format("{} is a folder; firmware is a name (`weft list`) or a file, .elf or .so.", in_quotes(name)));
     if (!std::filesystem::is_regular_file(name, unreadable))
         throw user_error(
             fmt::format("there is no firmware and no file {}; {}", in_quotes(name), suggestion(name, names)));

@@ -276,7 +276,7 @@ std::vector<what_if> promising_changes(const config_field& config,
                                        const std::array<std::uint64_t, k_path_causes>& by_cause, const std::string& limit,
                                        std::size_t most)
 {
-    constexpr double k_least_share = 0.02;
+    constexpr double k_least_share = 0.02, k_much = 0.5;
     std::vector<found_key> keys;
     collect(config, "", area::unknown, keys);
     std::vector<found_key> lanes;
@@ -284,24 +284,27 @@ std::vector<what_if> promising_changes(const config_field& config,
     double all_ps = 0;
     for (const std::uint64_t ps : by_cause)
         all_ps += static_cast<double>(ps);
+    const auto share_of = [&](path_cause c) { return all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(c)]) / all_ps : 0; };
     std::vector<what_if> changes;
     for (const recipe& r : recipes()) {
         what_if w;
         w.words = r.words;
         for (const path_cause c : r.causes)
-            w.share += all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(c)]) / all_ps : 0;
+            w.share += share_of(c);
         w.busiest = !limit.empty() && limit == r.limit; // it need not be on the path by its own name
         for (const found_key& k : keys)
             if (std::string setting = changed(r, k, w.left_out); !setting.empty())
                 w.settings.push_back(std::move(setting));
         if (r.rates)
             take_lanes(w, keys, lanes);
-        if ((w.busiest || w.share >= k_least_share) && !w.settings.empty())
+        // Firmware that waits for memory is on the path as firmware.
+        const bool cores_may_wait = std::string(r.limit) == "memory" && share_of(path_cause::firmware) > k_much;
+        if ((w.busiest || cores_may_wait || w.share >= k_least_share) && !w.settings.empty())
             changes.push_back(std::move(w));
     }
     what_if quiet;
     quiet.words = "links without congestion";
-    quiet.share = all_ps > 0 ? static_cast<double>(by_cause[static_cast<std::size_t>(path_cause::propagation)]) / all_ps : 0;
+    quiet.share = share_of(path_cause::propagation);
     collect_congestion(config, "", quiet.settings);
     if (quiet.share >= k_least_share && !quiet.settings.empty())
         changes.push_back(std::move(quiet));

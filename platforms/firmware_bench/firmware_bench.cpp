@@ -10,6 +10,7 @@
 #include "platforms/firmware_bench/isolated.h"
 #include "platforms/workload/collective_runner.h"
 #include "platforms/workload/digest.h"
+#include "platforms/workload/machine_picture.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -76,7 +77,7 @@ std::string written(const run_facts& f)
     json ranks = json::array();
     for (const rank_answer& r : f.ranks)
         ranks.push_back({r.in_memory, r.announced, r.returned, r.stopped, r.executes, r.code, r.where, r.detail, r.core, r.place, r.call_site,
-                         r.answer_site, r.fault_site, r.library, r.bus_faults});
+                         r.answer_site, r.fault_site, r.library, r.reason, r.bus_faults});
     json counts = json::array();
     each_count([&](const std::uint64_t& n) { counts.push_back(n); }, f.counts);
     json guests = json::array();
@@ -101,7 +102,7 @@ run_facts facts_from(const std::string& text)
         std::size_t k = 0;
         const auto field = [&](auto& to) { r.at(k++).get_to(to); };
         field(a.in_memory), field(a.announced), field(a.returned), field(a.stopped), field(a.executes), field(a.code), field(a.where), field(a.detail);
-        field(a.core), field(a.place), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library), field(a.bus_faults);
+        field(a.core), field(a.place), field(a.call_site), field(a.answer_site), field(a.fault_site), field(a.library), field(a.reason), field(a.bus_faults);
         f.ranks.push_back(std::move(a));
     }
     const json& counts = all.at(i++);
@@ -125,6 +126,7 @@ rank_answer answer_of(chip& c, code_places& places, std::uint64_t sequence, cons
     a.code = static_cast<std::uint32_t>(r.code);
     a.where = r.where;
     a.detail = r.detail;
+    a.reason = reason_of(c, r);
     for (const core_base* core : c.cores())
         a.bus_faults += core->bus_faults.value();
     a.core = c.core.failure().empty() ? c.core.blocked_on() : places.with_places(c.core, c.core.failure());
@@ -311,7 +313,7 @@ judgement not_finished(const std::string& should, const run_facts& f)
     for (const std::uint32_t rank : stopped_first(f)) {
         const rank_answer& a = f.ranks[rank];
         if (a.in_memory && a.code != 0)
-            return failed(fmt::format("{}reports {}", should, error_text(a.code, a.where, a.detail)), rank, true);
+            return failed(fmt::format("{}reports {}", should, error_text(a.code, a.where, a.detail) + (a.reason.empty() ? "" : ": " + a.reason)), rank, true);
         if (!a.in_memory || !a.announced)
             return failed(fmt::format("{}gives no answer: {}", should, a.core), rank);
     }

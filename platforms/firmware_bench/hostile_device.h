@@ -61,6 +61,7 @@ struct rank_answer {
     std::uint64_t answer_site = 0; ///< of the last one before the answer was written
     std::uint64_t fault_site = 0;  ///< of the first access that failed
     std::string library;           ///< where the sites lie, "" for this program
+    std::string reason;            ///< why the DMA engine has stopped the queue that the answer names
     std::uint64_t bus_faults = 0;  ///< accesses that were answered with an error
 };
 

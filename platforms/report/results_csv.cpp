@@ -25,7 +25,8 @@ const std::vector<std::string>& csv_result_headings()
                                                    "redop",        "size (B)",    "time (us)", "algbw (GB/s)",
                                                    "busbw (GB/s)", "bound share", "bound by",  "wrong",
                                                    "limited by",   "repeats",     "min (us)",  "max (us)",
-                                                   "deviation (us)", "token (B)", "experts per token", "expert skew"};
+                                                   "deviation (us)", "token (B)", "experts per token", "expert skew",
+                                                   "chosen by"};
     return headings;
 }
 
@@ -47,6 +48,7 @@ std::vector<std::string> csv_result(const stored_row& row)
     for (const std::optional<std::uint64_t>& count : {row.token_bytes, row.experts_per_token})
         fields.push_back(count ? std::to_string(*count) : "");
     fields.push_back(csv_number(row.expert_skew));
+    fields.push_back(csv_field(row.chosen_by));
     return fields;
 }
 

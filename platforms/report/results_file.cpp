@@ -53,6 +53,7 @@ stored_row row_of(const nlohmann::json& j)
     row.bound_by = text_of(j, "bound_by");
     row.wrong = count_of(j, "wrong");
     row.limited_by = text_of(j, "limited_by");
+    row.chosen_by = text_of(j, "chosen_by");
     if (const auto repeats = j.find("repeats"); repeats != j.end() && repeats->is_object()) {
         row.repeats = count_of(*repeats, "count");
         row.least_us = number_of(*repeats, "min_us");

@@ -24,6 +24,7 @@ struct stored_row {
     std::optional<double> algbw_GBps, busbw_GBps, bound_us, bound_share;
     std::string bound_by;
     std::string limited_by; ///< "": not known
+    std::string chosen_by;  ///< why `auto` has taken the algorithm; "": it was named
     std::optional<std::uint64_t> repeats;                   ///< none: run once
     std::optional<double> least_us, most_us, deviation_us; ///< of repeats, whose mean is time_us
     std::optional<std::uint64_t> wrong; ///< none: without data

@@ -239,6 +239,11 @@ public:
     /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for
     /// it.
     bandwidth links_rate() const override { return bandwidth(0); }
+    bandwidth ports_rate() const override
+    {
+        const packet_format f = config_.neuronlink.format();
+        return bandwidth(config_.neuronlink.ports * config_.neuronlink.port_rate.value() / f.wire_bytes_of_one(f.max_payload_bytes) * f.max_payload_bytes);
+    }
     void add_costs(message_costs& costs) const override
     {
         set_ports(costs, config_.control_chip(), config_.neuronlink.ports, config_.neuronlink.port_rate, config_.neuronlink.format());

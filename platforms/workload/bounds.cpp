@@ -89,7 +89,7 @@ void at_least(collective_bound& bound, double us, const std::string& resource)
 
 /// Ranks that share devices read each other's memory, and what DMA engines sum and duplicate is touched once: what
 /// bounds them is a whole device.
-collective_bound bound_of_devices(const abi::platform_table& t, collective_op op, double bytes)
+collective_bound bound_of_devices(const abi::platform_table& t, std::uint64_t ports_bps, collective_op op, double bytes)
 {
     const double per_device = t.device_members > 1 ? t.device_members : 1;
     const double devices = t.ranks / per_device;
@@ -101,6 +101,8 @@ collective_bound bound_of_devices(const abi::platform_table& t, collective_op op
     collective_bound bound;
     if (rate > 0)
         at_least(bound, moved_bytes(op, bytes, static_cast<std::uint32_t>(devices)) / rate, "links of a device");
+    if (ports_bps != 0) // ranks of a device send for each other
+        at_least(bound, moved_bytes(op, bytes, static_cast<std::uint32_t>(devices)) / (t.device_ranks * static_cast<double>(ports_bps) / 8e6), "ports of a device");
     return bound;
 }
 
@@ -239,7 +241,7 @@ std::optional<collective_bound> bound_of(const abi::platform_table& t, std::uint
     const double bytes = static_cast<double>(size_bytes);
     const bool on_devices = t.device_ranks != 0 && op != collective_op::all_to_all;
     const std::uint32_t devices = on_devices ? t.ranks / std::max<std::uint32_t>(1, t.device_members) : 0;
-    collective_bound bound = on_devices ? bound_of_devices(t, op, bytes) : collective_bound();
+    collective_bound bound = on_devices ? bound_of_devices(t, links_bps, op, bytes) : collective_bound();
     const collective_bound by_memory = bound_of_memory(memory, op, bytes, t.ranks, devices, by_units);
     if (!on_devices) {
         const double other_links = rate_outside(t, links_bps);

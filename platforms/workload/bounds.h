@@ -59,8 +59,8 @@ struct memory_supply {
 };
 
 /// Of a collective of `size_bytes` as in collective_case.h.
-/// `links_bps`: what a rank can send by all links that it has; what exceeds the rates of its dimensions may carry their
-/// traffic, too. Nothing where no rates are known.
+/// `links_bps`: what a rank can send by all links that it has, or, where ranks share devices, by its local ports. What
+/// exceeds the rates of its dimensions may carry their traffic, too. Nothing where no rates are known.
 std::optional<collective_bound> bound_of(const abi::platform_table& table, std::uint64_t links_bps, const memory_supply& memory,
                                          abi::collective_op op, std::uint64_t size_bytes, bool by_units = false);
 

@@ -267,8 +267,9 @@ bool collective_host::await_answers(bool recovers)
     return true;
 }
 
-/// Lets time pass until all have answered. Nothing is decided meanwhile, so parts of any length will do: they get longer
-/// as long as the host has next to nothing to do. Cores that nap for ever give it much, and a stop request must not wait.
+/// Lets time pass until all have answered. Nothing is decided meanwhile, so parts of any length will do: they get
+/// longer while the host has next to nothing to do. Cores that nap for ever give it much, and a stop request must not
+/// wait.
 void collective_host::pass(std::uint64_t span_ps)
 {
     constexpr double k_next_to_nothing_s = 0.02;

@@ -148,6 +148,8 @@ private:
             longest = std::max(longest, wire_us[d] + latency(m_.hop_us[d]));
         if (c_.algo == abi::algorithm::mesh_tree && !firmware::full_mesh(t_))
             longest += below_root(rank);
+        if (c_.algo == abi::algorithm::mesh_tree && firmware::full_mesh(t_))
+            longest = std::max(longest, fan_out());
         return before + longest;
     }
     /// From dimension to dimension, the last one first, all of a line send their sums to the one with the root's
@@ -248,6 +250,17 @@ private:
             if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
                 us += answer() + latency(m_.hop_us[d]) +
                       bytes_ * (t_.dims[d] - 1) / bytes_per_us(t_.rate_mbps[d]);
+        return us;
+    }
+    /// A broadcast on a full mesh, one dimension after the other: who has got it sends it to all others of its next
+    /// line.
+    double fan_out() const
+    {
+        double us = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.dims[d] > 1)
+                us += links_along(d) * message() + latency(m_.hop_us[d]) +
+                      (t_.rate_mbps[d] != 0 ? bytes_ * links_along(d) / bytes_per_us(t_.rate_mbps[d]) : 0);
         return us;
     }
     double bytes_of(const planned_run& run) const

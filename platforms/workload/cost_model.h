@@ -6,8 +6,8 @@
 // From the schedule of one rank (planned_schedule.h): messages that its core makes, bytes by dimension and link, steps
 // that wait for each other. Firmware without a schedule has a formula of the same parts here. What a message costs
 // follows from the instructions in firmware/costs.h, the bus, the memory and the hops of this machine. Queues at links
-// are not in it, but for the calibrated shares named in cost_model.cpp and cost_parts.cpp; and buffers below the round trip
-// are not in it at all. Never less than the bound (bounds.h).
+// are not in it, but for the calibrated shares named in cost_model.cpp and cost_parts.cpp; buffers below the round
+// trip are not in it at all. Never less than the bound (bounds.h).
 #pragma once
 
 #include "firmware/drivers/ccu_driver.h"

@@ -200,6 +200,8 @@ public:
             mbps += t.rate_mbps[d];
         return bandwidth(mbps * 1'000'000);
     }
+    /// Payload that one rank can send by its local ports; 0: not known, or in links_rate().
+    virtual bandwidth ports_rate() const { return bandwidth(0); }
     virtual buffer_room room() const { return {}; }
     /// By the links of this machine that work; nullptr: nobody says which they are.
     virtual const link_cuts* cuts() const { return nullptr; }

@@ -158,6 +158,11 @@ std::string machine_picture::stopped_cores() const
     return text;
 }
 
+std::string reason_of(const chip& of, const abi::response& r)
+{
+    return r.code == abi::status_code::device_error && std::strcmp(r.where, "DMA.ERROR") == 0 ? of.dma.stop_reason(r.detail >> 32) : "";
+}
+
 std::string machine_picture::failed_ranks(std::uint32_t sequence, abi::algorithm algorithm) const
 {
     static const char* const k_reasons[] = {"ok",
@@ -200,6 +205,8 @@ std::string machine_picture::failed_ranks(std::uint32_t sequence, abi::algorithm
         if (f.r.code == abi::status_code::device_error)
             if (const std::string bits = bits_text(f.r.where, static_cast<std::uint32_t>(f.r.detail)); !bits.empty())
                 detail = fmt::format("{}, queue {}; {}", bits, f.r.detail >> 32, detail);
+        if (const std::string reason = reason_of(source, f.r); !reason.empty())
+            detail += ": " + reason;
         if (f.r.code == abi::status_code::bus_error)
             detail = address_text(f.r.detail) == detail ? detail : fmt::format("{}, {}", detail, address_text(f.r.detail));
         text += fmt::format(": {} {} ({}) in ", code < std::size(k_reasons) ? k_reasons[code] : "unknown error at",

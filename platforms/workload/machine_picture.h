@@ -29,6 +29,9 @@ public:
 /// When each rank answered the collective under way; k_never_ps: it has not.
 using answer_times = std::vector<std::uint64_t>;
 
+/// Why the DMA engine has stopped the queue that an answer of device_error names, as a clause; "" where it has not.
+std::string reason_of(const chip& of, const abi::response& r);
+
 class machine_picture {
 public:
     static constexpr const char* k_timed_out_text = "a wait timed out on";

@@ -381,7 +381,8 @@ std::optional<collective_bound> bound_on(const platform& p, const collective_cas
             bound = by_cuts;
         return bound;
     }
-    std::optional<collective_bound> bound = by_dimension ? bound_of(machine, links_bps, memory, c.op, c.size_bytes, by_units)
+    const std::uint64_t sends_bps = machine.device_ranks != 0 && links_bps == 0 && c.op != abi::collective_op::all_to_all ? p.ports_rate().value() : links_bps;
+    std::optional<collective_bound> bound = by_dimension ? bound_of(machine, sends_bps, memory, c.op, c.size_bytes, by_units)
                                                          : bound_of_group(ranks, links_bps, memory, c.op, c.size_bytes, by_units);
     const auto take_larger = [&](const std::optional<collective_bound>& other) {
         if (other && (!bound || other->us > bound->us))

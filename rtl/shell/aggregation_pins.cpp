@@ -181,6 +181,7 @@ void aggregation_pins::sample()
 
 void aggregation_pins::clock(std::uint64_t time_ps)
 {
+    model_->context.time(time_ps); // for what the Verilog prints
     drive_and_rise();
     if (model_->waves)
         model_->waves->dump(time_ps);

@@ -40,7 +40,7 @@ aggregation_result lockstep_aggregation::take(std::uint64_t ticket, std::uint64_
                   "model and RTL differ at pass " + std::to_string(ticket) + " of this pipe\npass\n" + to_string(pass) +
                       "\nresult of the model\n" + to_string(by_model) + "\nresult of the RTL\n" + to_string(by_rtl) +
                       "\nregisters after " + std::to_string(submitted_ - ticket) + " passes from this one on\n" +
-                      describe_slot(pass.pool_index >> 1));
+                      describe_slot(pass.pool_index >> 1) + "\ndifference of the results, the model first\n" + difference_of(by_model, by_rtl));
     }
     ++compared_;
     return by_rtl;
@@ -63,7 +63,8 @@ void lockstep_aggregation::compare_registers(std::uint64_t now_ps)
     for (std::uint32_t slot = 0; 2 * slot < register_depth(); ++slot) {
         const auto number = static_cast<std::uint16_t>(slot);
         if (model_.slot_state(number) != rtl_.slot_state(number))
-            throw bug(k_module, now_ps, "the registers of model and RTL differ\n" + describe_slot(number));
+            throw bug(k_module, now_ps, "the registers of model and RTL differ\n" + describe_slot(number) + "\ndifference, the model first\n" +
+                                          difference_of(model_.slot_state(number), rtl_.slot_state(number)));
     }
 }
 

@@ -6,9 +6,9 @@
 #   cmake -DROOT=<root of the tree> -DWORK=<scratch folder> -P rtl/synth/table.cmake
 #
 # Latches, loops without a register, and nets with two drivers or none are errors: synthesis would make something of
-# them. With -DCHECK=ON the page is not written, and a page with other figures is an error. Gates are AND, OR, XOR, NOT and
-# two-way multiplexers as ABC leaves them, the depth is the longest topological path through them between registers,
-# RAMs and ports.
+# them. With -DCHECK=ON the page is not written, and a page with other figures is an error. Gates are AND, OR, XOR, NOT
+# and two-way multiplexers as ABC leaves them, the depth is the longest topological path through them between
+# registers, RAMs and ports.
 cmake_minimum_required(VERSION 3.25)
 include("${ROOT}/rtl/files.cmake")
 find_program(YOSYS yosys REQUIRED)

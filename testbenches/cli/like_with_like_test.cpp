@@ -61,7 +61,7 @@ TEST_CASE("the CSV of a run has what limited it and the spread of repeats")
     sh.write("s.yaml", "sweep: {platform: small.yaml, out: sweep}\ngrid: {mesh.cols: [2, 3]}\n");
     REQUIRE(sh.run("$weft sweep s.yaml --quiet").exit_code == 0);
     const std::string csv = sh.read("sweep/sweep.csv");
-    CHECK(has(csv, ",wrong,limited by,repeats,min (us),max (us),deviation (us),token (B),experts per token,expert skew,digest,"));
+    CHECK(has(csv, ",wrong,limited by,repeats,min (us),max (us),deviation (us),token (B),experts per token,expert skew,chosen by,digest,"));
     CHECK(has(csv, ",,,,"));
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include <cmath>
+#include <tuple>
 
 using namespace weft::testing;
 using nlohmann::json;
@@ -46,7 +47,7 @@ TEST_CASE("what compute units take of a memory is no load of the collective")
     CHECK(share == Approx(2 * before).epsilon(0.15));
 }
 
-TEST_CASE("shares of a repeated collective are of the time that is told, so a link is no less busy than its bound")
+TEST_CASE("shares of a repeated collective are of the time that is told and no less than the bound")
 {
     const program_shell sh;
     const json row = results_of(sh, WEFT_SOURCE_DIR "/configs/ub_mesh/board.yaml", "-n 16 --set 'workload=[{op: all_reduce, algorithms: [direct], sizes: [1 MiB]}]'").at(0);
@@ -85,6 +86,21 @@ TEST_CASE("list --bounds predicts what auto takes")
     }
 }
 
+TEST_CASE("bounds know local ports that are slower than links")
+{
+    const program_shell sh;
+    for (const auto& [file, setting, by] : {std::tuple{"trainium/trn2.yaml", "neuronlink.port_rate=2 GB/s", "ports of a device"},
+                                            std::tuple{"ipu_pod/pod16.yaml", "ipu_link.exchange_rate=1 GB/s", "ports of a rank"},
+                                            std::tuple{"tpu_v3/mesh_4x4.yaml", "ici.local_port_rate=1 GB/s", "ports of a rank"}}) {
+        const shell_result r = sh.run(std::string("$weft list --bounds " WEFT_SOURCE_DIR "/configs/") + file + " --set '" + setting + "'");
+        INFO(file << r.out << r.err);
+        REQUIRE(r.exit_code == 0);
+        const std::size_t at = r.out.find("  all_reduce ");
+        REQUIRE(at != std::string::npos);
+        CHECK(has(r.out.substr(at, r.out.find('\n', at) - at), by));
+    }
+}
+
 TEST_CASE("a sweep of auto says where each of its choices is the fastest")
 {
     const program_shell sh;
@@ -107,7 +123,7 @@ TEST_CASE("a SwitchML pool that takes longer than its timeout is a warning befor
     CHECK_FALSE(has(right.err + right.out, "packets are sent again although none is lost"));
 }
 
-TEST_CASE("explain tries what is busiest first, though it is not on the path by its own name")
+TEST_CASE("explain tries first what is busiest though it is not on the path by its own name")
 {
     const program_shell sh;
     const shell_result run = sh.run("$weft run " WEFT_SOURCE_DIR "/configs/ub_mesh/board_ccu.yaml --quiet --out out --set data=off --set 'npu.ccu.sram_rate=64 GB/s' "

@@ -167,15 +167,15 @@ TEST_CASE("the CSV of a sweep has a line for each result and for each point with
     r.points[2].state = point_state::missing;
     CHECK(
         to_csv(r) ==
-        "point,link.rate (Gbps),state,op,algorithm,group,type,redop,size (B),time (us),algbw (GB/s),busbw (GB/s),bound share,bound by,wrong,limited by,repeats,min (us),max (us),deviation (us),token (B),experts per token,expert skew,digest,folder,host (s),reason\n"
-        "0,100,done,all_reduce,ring,,int32,sum,4096,12.25,,0.33436734693877546,,,0,,,,,,,,,0123,points/100,0.5,\n"
-        "0,100,done,all_reduce,direct,,int32,sum,4096,7,,0.5851428571428571,,,0,,,,,,,,,0123,points/100,0.5,\n"
-        "1,200,failed,,,,,,,,,,,,,,,,,,,,,,points/200,,\"a \"\"quoted\"\", long reason\"\n"
-        "2,400,missing,,,,,,,,,,,,,,,,,,,,,,points/400,,\n");
+        "point,link.rate (Gbps),state,op,algorithm,group,type,redop,size (B),time (us),algbw (GB/s),busbw (GB/s),bound share,bound by,wrong,limited by,repeats,min (us),max (us),deviation (us),token (B),experts per token,expert skew,chosen by,digest,folder,host (s),reason\n"
+        "0,100,done,all_reduce,ring,,int32,sum,4096,12.25,,0.33436734693877546,,,0,,,,,,,,,,0123,points/100,0.5,\n"
+        "0,100,done,all_reduce,direct,,int32,sum,4096,7,,0.5851428571428571,,,0,,,,,,,,,,0123,points/100,0.5,\n"
+        "1,200,failed,,,,,,,,,,,,,,,,,,,,,,,points/200,,\"a \"\"quoted\"\", long reason\"\n"
+        "2,400,missing,,,,,,,,,,,,,,,,,,,,,,,points/400,,\n");
     // What a point had finished before it failed stands above its own line.
     r.points[1].rows = {row_of("ring", 4096, 12.25)};
     r.points[1].rows[0].limited_by = "link";
-    CHECK_THAT(to_csv(r), Contains("\n1,200,kept,all_reduce,ring,,int32,sum,4096,12.25,,0.33436734693877546,,,0,link,,,,,,,,,points/200,,\"a \"\"quoted\"\", "
+    CHECK_THAT(to_csv(r), Contains("\n1,200,kept,all_reduce,ring,,int32,sum,4096,12.25,,0.33436734693877546,,,0,link,,,,,,,,,,points/200,,\"a \"\"quoted\"\", "
                                    "long reason\"\n1,200,failed,,"));
     // Texts of different units keep them.
     config_field field;
