@@ -133,6 +133,7 @@ void aggregation_pins::look_at_space(std::uint64_t time_ps)
 
 void aggregation_pins::drive_and_rise()
 {
+    Verilated::threadContextp(&model_->context); // which counts assertions that fail, and has their time
     auto& top = model_->top;
     top.rst_ni = !in.reset;
     top.clear_i = in.clear;

@@ -13,6 +13,7 @@ constexpr std::size_t k_first_ring = 16; // a power of two
 lockstep_aggregation::lockstep_aggregation(std::uint32_t register_depth, const rtl_aggregation_options& options)
     : model_(register_depth), rtl_(register_depth, options), waiting_(k_first_ring)
 {
+    rtl_.leave_assertions();
 }
 
 std::uint64_t lockstep_aggregation::submit(const aggregation_pass& pass, std::uint64_t now_ps)
@@ -42,6 +43,7 @@ aggregation_result lockstep_aggregation::take(std::uint64_t ticket, std::uint64_
                       "\nregisters after " + std::to_string(submitted_ - ticket) + " passes from this one on\n" +
                       describe_slot(pass.pool_index >> 1) + "\ndifference of the results, the model first\n" + difference_of(by_model, by_rtl));
     }
+    rtl_.check_assertions(now_ps);
     ++compared_;
     return by_rtl;
 }

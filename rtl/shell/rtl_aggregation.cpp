@@ -104,7 +104,8 @@ void rtl_aggregation::clock_once(std::uint64_t now_ps)
         draw(cycle, now_ps);
     if (pins_.out.valid)
         collect(now_ps);
-    check_assertions(now_ps);
+    if (checks_assertions_)
+        check_assertions(now_ps);
 }
 
 /// The pins at the clock that has been.
