@@ -102,7 +102,7 @@ weft.curves = (() => {
     bySize("chart-busbw", rows, (r) => r.busbw_GBps, (r) => r.size_bytes / r.bound_us / 1000 * busFactor(r), "bus bandwidth (GB/s)", (v) => weft.digits(v) + " GB/s", false);
     const bound = rows.filter((r) => r.bound_share).sort((a, b) => b.bound_share - a.bound_share)[0];
     byId("curve-note").textContent = (bound ? `${new Set(rows.map((r) => r.size_bytes)).size === 1 ? "Long line" : inSwitch(bound) ? "Dotted" : "Dashed"}: the least time that ${weft.allows(bound.bound_by)} any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
-      "Short lines: what the busiest core, port, memory or link of a run took alone; a point on its line was limited by it. A click shows the inside of a collective.";
+      "Short lines: what the busiest core, port, memory, unit of a CCU or switch, or link of a run took alone; a point on its line was limited by it. A click shows the inside of a collective.";
     byId("curve-choice").replaceChildren(...(ops.length > 1 ? ops.map((name) =>
       make("button", { type: "button", "aria-pressed": String(name === op), onclick: () => { op = name; drawSizes(); } }, name)) : []));
   }
