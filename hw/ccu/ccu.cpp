@@ -296,11 +296,9 @@ void ccu::reset(std::uint32_t)
 
 work_load ccu::spent_on(work_kind kind, std::uint64_t now_ps) const
 {
-    const auto up_to_now = [=](const accumulated_time& all, std::uint64_t until_ps) {
-        return work_load{all.value() - (until_ps > now_ps ? std::min(until_ps - now_ps, all.value()) : 0), 1};
-    };
+    const std::uint64_t sent_ps = port_.wire_time.value(), until_ps = port_.wire_busy_until_ps();
     switch (kind) {
-    case work_kind::send: return up_to_now(port_.wire_time, port_.wire_busy_until_ps());
+    case work_kind::send: return {sent_ps - (until_ps > now_ps ? std::min(until_ps - now_ps, sent_ps) : 0), 1};
     case work_kind::reduce: return {reductions_.up_to_ps(now_ps), 1};
     default: return {};
     }

@@ -339,11 +339,11 @@ ccu::outcome ccu::reduce(std::uint32_t context, const instruction& i)
         if (!use_slice(context, i.r[s], t, slice))
             return outcome::failed;
     }
-    const std::uint64_t reduced_ps = reductions_.serve(now, reduce_rate_.time_ps(t.bytes));
+    const std::uint64_t span_ps = reduce_rate_.time_ps(t.bytes), reduced_ps = reductions_.serve(now, span_ps);
     const std::uint64_t done =
         std::max({shared_.slices.read(now, t.bytes * i.count), shared_.slices.write(now, t.bytes), reduced_ps});
     reduced_bytes.add(t.bytes);
-    reduce_time.add_ps(reduce_rate_.time_ps(t.bytes));
+    reduce_time.add_ps(span_ps);
     ++missions_[t.mission].transfers;
     if (shared_.view.carry_data) {
         std::uint8_t* slices[abi::ccu::k_most_reduced] = {};

@@ -66,7 +66,6 @@ private:
     void move_out(std::uint64_t to_address, const void* from, std::uint32_t bytes, move how);
     void charge_move(std::uint32_t bytes, move how);
     void charge_moves(std::uint64_t address, std::uint32_t bytes, std::uint64_t times, move how);
-    std::map<std::pair<std::uint32_t, move>, std::uint64_t> least_move_ps_; ///< of charge_moves()
     std::uint64_t progress() const override { return local_now_ps(); }
     void abandon(void* context) override;
     [[noreturn]] static void stay_abandoned(native_core* core);
@@ -78,6 +77,7 @@ private:
     firmware_entry entry_ = nullptr;
     std::uint64_t argument_ = 0;
     abi::bus_fault fault_;
+    std::map<std::pair<std::uint32_t, move>, std::uint64_t> least_move_ps_; // of charge_moves(), since the reset
     const void* called_from_ = nullptr;  // return address of the newest call of the HAL
     std::uint64_t abandoned_at_ = 0;     // pc at which the host has left the firmware for good
 

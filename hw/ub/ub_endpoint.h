@@ -207,9 +207,9 @@ private:
         std::uint64_t known = 0; ///< a bit for each of the first 64 ports
         std::uint64_t until_ps[64];
     };
-    /// For a packet that begins to go on from a die at `at_ps`.
     /// Whether a set of paths has been passed over for as many packets of others as ports are full.
     bool has_turn(std::uint32_t die, ub_path_cache::path_set& set) const;
+    /// For a packet that begins to go on from a die at `at_ps`.
     std::uint32_t choose(ub_path_cache::path_set& set, const path_request& r, std::uint32_t die, std::uint64_t at_ps,
                          port_looks& looks) const
     {

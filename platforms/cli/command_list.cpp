@@ -114,11 +114,12 @@ void add_list(CLI::App& app, int& exit_code)
                 // Units that only some algorithms use are there when `auto` is asked for.
                 loaded_platform with_auto;
                 for (const std::vector<abi::collective_op>& ops : {all_operations(), {abi::collective_op::all_reduce}}) {
+                    if (with_auto.platform)
+                        break;
                     platform_source asked = *source;
                     asked.overrides.push_back(work_of_auto(ops));
                     asked.left_out.emplace_back("training_step");
-                    if (!with_auto.platform)
-                        with_auto = read_platform_text(file.text, file.name, asked);
+                    with_auto = read_platform_text(file.text, file.name, asked);
                 }
                 print_predictions(with_auto.platform ? *with_auto.platform : *loaded.platform);
             } else {

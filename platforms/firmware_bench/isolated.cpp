@@ -58,8 +58,8 @@ struct child_end {
     unsigned seconds; ///< that it is given
     bool saves;       ///< so it is asked when the user stops the caller, too, in place of being killed
 };
-/// One that notes where it is (crash_place) does so; every other one ends, too.
 constexpr char k_mark_of_end = '\x04'; ///< behind what a child says that came to its end
+/// One that notes where it is (crash_place) does so; every other one ends, too.
 constexpr child_end k_end_of_work{k_note_and_end, 1, false};
 /// `weft run` saves what it has finished, which takes long for a large machine.
 constexpr child_end k_end_of_program{SIGTERM, 20, true};

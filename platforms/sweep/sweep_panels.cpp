@@ -249,19 +249,19 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
     if (first == panel.fastest.end())
         return "";
     // Lines without a common value of x cross nowhere: `auto` takes one here and another one there.
-    std::vector<std::pair<std::size_t, std::string>> stretches; // line, and where it is the fastest
-    for (std::size_t i = 0; i < panel.fastest.size(); ++i)
-        if (const auto& f = panel.fastest[i]) {
-            if (stretches.empty() || stretches.back().first != *f)
+    if (panel.crossovers.empty()) {
+        std::vector<std::pair<std::size_t, std::string>> stretches; // line, and where it is the fastest
+        for (std::size_t i = 0; i < panel.fastest.size(); ++i)
+            if (const auto& f = panel.fastest[i]; !f)
+                continue;
+            else if (stretches.empty() || stretches.back().first != *f)
                 stretches.emplace_back(*f, all.x.values[i].text);
             else
                 stretches.back().second += ", " + all.x.values[i].text;
-        }
-    if (panel.crossovers.empty() && stretches.size() > 1) {
         std::string text;
         for (const auto& [line, where] : stretches)
             text += fmt::format("{}{} at {}", text.empty() ? "" : "; ", all.lines[line], where);
-        return text;
+        return stretches.size() > 1 ? text : all.lines[**first] + " everywhere";
     }
     std::string text = all.lines[**first];
     const auto place = [&](const sweep_crossover& c) {
@@ -272,7 +272,7 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
         const sweep_crossover& c = panel.crossovers[i];
         text += fmt::format("{}{}, {}", i == 0 ? " below " : " to ", place(c), all.lines[c.after]);
     }
-    return text + (panel.crossovers.empty() ? " everywhere" : " above");
+    return text + " above";
 }
 
 } // namespace weft

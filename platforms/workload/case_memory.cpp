@@ -16,9 +16,8 @@ namespace {
 constexpr std::uint64_t k_output_alignment = 1 << 20;
 /// What a buffer holds before its bytes have arrived.
 constexpr int k_poison = 0xee;
-/// What lies behind a buffer, and how much of it: as long as a line of a bus, and some packets.
-constexpr std::uint64_t k_guard_bytes = 1024;
-/// Each rank has its own: a message that is too long brings those of its source.
+constexpr std::uint64_t k_guard_bytes = 1024; ///< behind a buffer
+/// Each rank has its own bytes there: a message that is too long brings those of its source.
 std::vector<std::uint8_t> guard_of(std::uint32_t rank, std::uint64_t bytes)
 {
     std::vector<std::uint8_t> all(bytes);
@@ -158,14 +157,14 @@ void case_memory::set(chip_memory& memory, std::uint64_t offset, std::uint64_t b
 }
 
 /// Up to `next`, where the next use of the memory begins.
-void case_memory::set_guard(const chip& of, std::uint64_t end, std::uint64_t next, const char* behind)
+void case_memory::set_guard(chip& of, std::uint64_t end, std::uint64_t next, const char* behind)
 {
     next = std::min(next, of.memory.capacity_bytes());
     const std::uint64_t bytes = std::min(k_guard_bytes, next > end ? next - end : 0);
     if (bytes == 0)
         return;
     guards_.push_back({of.rank(), end, bytes, behind});
-    write(machine_.chips()[of.rank()]->memory, end, guard_of(of.rank(), bytes).data(), bytes);
+    write(of.memory, end, guard_of(of.rank(), bytes).data(), bytes);
 }
 
 std::string case_memory::broken_guard() const

@@ -52,7 +52,7 @@ private:
         std::uint64_t bytes;
         const char* behind; ///< "its buffer"
     };
-    void set_guard(const chip& of, std::uint64_t end, std::uint64_t next, const char* behind);
+    void set_guard(chip& of, std::uint64_t end, std::uint64_t next, const char* behind);
     template <class Fill> void each_span(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, Fill&& fill);
     void set(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, int value);
     void write(chip_memory& memory, std::uint64_t offset, const void* from, std::uint64_t bytes);

@@ -57,8 +57,8 @@ std::vector<std::string> collective_runner::warnings() const
             faults += core->bus_faults.value();
         }
     if (outcome_.failure.empty() && faults != 0)
-        all.push_back(fmt::format("{} access{} of firmware went where nothing answers, and no answer of it says so: the first core is {}{}.", faults,
-                                  faults == 1 ? "" : "es", first_core, "; firmware.log has where an RV64 core was"));
+        all.push_back(fmt::format("{} access{} of firmware went where nothing answers, and no answer of it says so: the first core is {}; firmware.log has where an RV64 core was.",
+                                  faults, faults == 1 ? "" : "es", first_core));
     if (outcome_.failure.empty() && machine_.restarts() != nullptr)
         for (const std::string& what : machine_.restarts()->interruptions_to_come())
             all.push_back(fmt::format("faults: {}, after the end of the run at {}: the fault had no effect.", what,

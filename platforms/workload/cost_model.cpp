@@ -146,10 +146,8 @@ private:
         }
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             longest = std::max(longest, wire_us[d] + latency(m_.hop_us[d]));
-        if (c_.algo == abi::algorithm::mesh_tree && !firmware::full_mesh(t_))
-            longest += below_root(rank);
-        if (c_.algo == abi::algorithm::mesh_tree && firmware::full_mesh(t_))
-            longest = std::max(longest, fan_out());
+        if (c_.algo == abi::algorithm::mesh_tree)
+            longest = firmware::full_mesh(t_) ? std::max(longest, fan_out()) : longest + below_root(rank);
         return before + longest;
     }
     /// From dimension to dimension, the last one first, all of a line send their sums to the one with the root's

@@ -87,12 +87,12 @@ private:
     void draw(std::uint64_t cycle, std::uint64_t now_ps);
     void collect(std::uint64_t now_ps);
     void wait_until_ready();
-    bool checks_assertions_ = true;
 
     aggregation_pins pins_;
     std::uint32_t register_depth_;
     pipe_clock clock_;
     drawn_pipe drawn_;
+    bool checks_assertions_ = true;
     bool used_ = false; ///< since the last clearing
     std::uint64_t next_cycle_ = 0;
     std::uint64_t under_way_ = 0;
