@@ -43,7 +43,7 @@ double host_seconds(const platform& p)
 {
     constexpr double k_start_s = 0.1, k_rank_s = 5e-4, k_events_of_rank = 80, k_data_bytes_per_s = 4e8, k_expert_s = 1e-7;
     const train_choice choice = p.trains();
-    const double payload = choice.ground.packet_payload == 0 ? 256 : choice.ground.packet_payload;
+    const double payload = choice.limits.packet_payload == 0 ? 256 : choice.limits.packet_payload;
     const double ranks = p.ranks();
     double events = 0, bytes = 0, drawn = 0;
     const auto add = [&](const collective_case& c, double times) {

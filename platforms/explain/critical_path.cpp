@@ -31,17 +31,17 @@ public:
         const std::vector<core_mark>& marks = run_.cores[rank];
         next_ = {step::core, rank, k_none};
         if (std::none_of(marks.begin(), marks.end(), [&](const core_mark& m) { return m.time_ps == cursor_; }))
-            from_guests(rank);              // another core than the first of the chip has answered
+            from_other_devices(rank);              // another core than the first of the chip has answered
         constexpr unsigned k_patience = 64; // steps without getting on in time
         unsigned idle = 0;
         while (cursor_ > path_.begin_ps) {
             const std::uint64_t before = cursor_;
             const place_of_path here = next_;
-            come_to(cursor_, needed_at(here));
+            load_steps_at(cursor_, needed_at(here));
             follow(here);
             idle = cursor_ < before ? 0 : idle + 1;
             if (idle > k_patience)
-                spend(path_cause::unknown, path_.begin_ps, here.rank);
+                attribute(path_cause::unknown, path_.begin_ps, here.rank);
         }
         std::reverse(path_.parts.begin(), path_.parts.end());
     }
@@ -63,17 +63,17 @@ private:
         case step::sent: return from_sent(here.number);
         case step::unit: return from_unit(here.number, here.rank);
         case step::frame: return from_frame(here.number);
-        case step::lost: return spend(path_cause::unknown, path_.begin_ps, here.rank);
+        case step::lost: return attribute(path_cause::unknown, path_.begin_ps, here.rank);
         }
     }
-    /// What was before `at_ps` can be looked up. Lists of steps, and steps, are others now.
-    void come_to(std::uint64_t at_ps, const step_store::needed_steps& needed = {})
+    /// Steps around `at_ps` are in memory afterwards. Lists of steps, and numbers of steps, are others then.
+    void load_steps_at(std::uint64_t at_ps, const step_store::needed_steps& needed = {})
     {
         if (store_.reach(steps_, at_ps, needed))
             index_steps();
     }
     /// Nothing was found among the steps that are here, and earlier ones than `since_ps` do not matter.
-    void miss(std::uint64_t since_ps) { missed_ = missed_ || store_.has_before(since_ps); }
+    void note_missing(std::uint64_t since_ps) { missed_ = missed_ || store_.has_before(since_ps); }
     /// The same as last_of(), of steps.
     template <class TimeOf, class Fits>
     std::uint32_t last_step(const std::vector<std::uint32_t>& list, std::uint64_t at_ps, TimeOf&& time_of, Fits&& fits,
@@ -81,11 +81,12 @@ private:
     {
         const std::uint32_t found = last_of(list, at_ps, time_of, fits);
         if (found == k_none)
-            miss(since_ps);
+            note_missing(since_ps);
         return found;
     }
-    /// What `look` finds. Where it misses something, the path is as before, earlier steps come, and it looks again.
-    template <class Look> std::uint32_t found_by(const step_store::needed_steps& needed, Look&& look)
+    /// What `look` finds. Where it notes that steps are missing, the path is restored, earlier steps are loaded, and it
+    /// looks again.
+    template <class Look> std::uint32_t found_after_loading(const step_store::needed_steps& needed, Look&& look)
     {
         const std::uint64_t cursor_ps = cursor_;
         const std::size_t parts = path_.parts.size();
@@ -114,7 +115,7 @@ private:
     }
 
     /// The time from `from_ps` to where the path is now has this cause.
-    void spend(path_cause cause, std::uint64_t from_ps, std::uint32_t rank, const std::string& where = {})
+    void attribute(path_cause cause, std::uint64_t from_ps, std::uint32_t rank, const std::string& where = {})
     {
         from_ps = std::max(from_ps, path_.begin_ps);
         if (from_ps >= cursor_)
@@ -145,7 +146,7 @@ private:
         while (b > 0 && marks[b - 1].what == core_mark::kind::interrupt)
             --b;
         if (b == 0)
-            return from_guests(rank);
+            return from_other_devices(rank);
         for (--b;;) {
             if (from_poll(rank, b))
                 return;
@@ -161,13 +162,13 @@ private:
                 for (std::size_t i = a; i < b; ++i)
                     if (marks[i].time_ps <= cursor_ &&
                         now.time_ps - marks[i].time_ps == now.busy_ps - marks[i].busy_ps) {
-                        spend(path_cause::firmware, marks[i].time_ps, rank);
+                        attribute(path_cause::firmware, marks[i].time_ps, rank);
                         return from_interrupt(rank, marks[i]);
                     }
-                spend(path_cause::firmware, now.time_ps - worked_ps, rank);
-                spend(path_cause::time_out, before_ps, rank);
+                attribute(path_cause::firmware, now.time_ps - worked_ps, rank);
+                attribute(path_cause::time_out, before_ps, rank);
             } else {
-                spend(path_cause::firmware, before_ps, rank);
+                attribute(path_cause::firmware, before_ps, rank);
             }
             if (cursor_ <= path_.begin_ps)
                 return;
@@ -194,9 +195,9 @@ private:
         }
         if (first == b)
             return false;
-        come_to(marks[b].time_ps);
+        load_steps_at(marks[b].time_ps);
         std::uint64_t best_ps = marks[first].time_ps;
-        const std::uint32_t best = found_by({}, [&] {
+        const std::uint32_t best = found_after_loading({}, [&] {
             std::uint32_t last = k_none;
             best_ps = marks[first].time_ps;
             for (const auto& [port, list] : sent_of_port_) {
@@ -219,8 +220,8 @@ private:
         });
         if (best == k_none)
             return false;
-        spend(path_cause::firmware, best_ps, rank);
-        spend(path_cause::serialisation, run_.sent[best].step.time_ps, rank, port_name(best));
+        attribute(path_cause::firmware, best_ps, rank);
+        attribute(path_cause::serialisation, run_.sent[best].step.time_ps, rank, port_name(best));
         next_ = {step::sent, rank, best};
         return true;
     }
@@ -239,25 +240,25 @@ private:
                         list, at_ps, [&](std::uint32_t i) { return run_.completions[i].time_ps; }, any);
                     c != k_none)
                     return c;
-        miss(0);
+        note_missing(0);
         return k_none;
     }
 
     void from_interrupt(std::uint32_t rank, const core_mark& at)
     {
-        come_to(at.time_ps);
+        load_steps_at(at.time_ps);
         const auto lines = static_cast<std::uint32_t>(at.address);
         if ((lines & abi::k_irq_dma) != 0)
-            if (const std::uint32_t c = found_by({}, [&] { return completion_for(rank, at.time_ps); }); c != k_none) {
-                spend(path_cause::dma, run_.completions[c].time_ps, rank);
+            if (const std::uint32_t c = found_after_loading({}, [&] { return completion_for(rank, at.time_ps); }); c != k_none) {
+                attribute(path_cause::dma, run_.completions[c].time_ps, rank);
                 next_ = {step::accepted, rank, run_.completions[c].accepted};
                 return;
             }
         if ((lines & abi::k_irq_sync) != 0 && from_sync(rank))
             return;
         if ((lines & abi::k_irq_mailbox) != 0)
-            return spend(path_cause::host, path_.begin_ps, rank);
-        from_guests(rank);
+            return attribute(path_cause::host, path_.begin_ps, rank);
+        from_other_devices(rank);
     }
 
     /// Ranks have met: the last one to arrive let them go.
@@ -274,7 +275,7 @@ private:
             [&](std::uint32_t i) { return run_.slices[i].arguments == zone; });
         if (last == k_none)
             return false;
-        spend(path_cause::sync, run_.slices[last].start_ps, rank, "sync wires");
+        attribute(path_cause::sync, run_.slices[last].start_ps, rank, "sync wires");
         next_ = {step::core, run_.tracks[run_.slices[last].track].rank, k_none};
         return true;
     }
@@ -282,7 +283,7 @@ private:
     // --- Devices beside the DMA engine: the path goes on with what came to them last
 
     /// A frame, a packet for a coprocessor of this chip, or a register that its core has written.
-    void from_guests(std::uint32_t rank)
+    void from_other_devices(std::uint32_t rank)
     {
         for (std::uint32_t d = 0; d < run_.devices.size(); ++d)
             if (rank_of(d) == rank && !run_.devices[d].has_rings && (run_.devices[d].accepts || run_.devices[d].sends)) {
@@ -295,12 +296,12 @@ private:
     /// `sent`: what a unit has sent, of which the reason is wanted; k_none: its interrupt.
     void from_unit(std::uint32_t sent, std::uint32_t rank)
     {
-        const std::uint32_t w = last_guest_write(rank);
+        const std::uint32_t w = last_write_to_other_device(rank);
         const std::uint64_t written_ps = w == k_none ? 0 : run_.cores[rank][w].time_ps;
         step_store::needed_steps needed;
         if (sent != k_none)
             needed.sent = sent;
-        const std::uint32_t packet = found_by(needed, [&] {
+        const std::uint32_t packet = found_after_loading(needed, [&] {
             std::uint32_t last = k_none;
             std::uint64_t last_ps = 0;
             for (const auto& [device, list] : accepted_of_device_) {
@@ -315,20 +316,20 @@ private:
                 }
             }
             if (last == k_none)
-                miss(written_ps);
+                note_missing(written_ps);
             return last;
         });
         const std::uint64_t packet_ps = packet == k_none ? 0 : run_.accepted[packet].step.time_ps;
         if (w != k_none && (packet == k_none || written_ps > packet_ps)) {
-            spend(path_cause::ccu, written_ps, rank);
+            attribute(path_cause::ccu, written_ps, rank);
             next_ = {step::core, rank, k_none};
         } else if (packet != k_none) {
-            spend(path_cause::ccu, packet_ps, rank);
+            attribute(path_cause::ccu, packet_ps, rank);
             next_ = {step::accepted, rank, packet};
         }
     }
 
-    std::uint32_t last_guest_write(std::uint32_t rank) const
+    std::uint32_t last_write_to_other_device(std::uint32_t rank) const
     {
         const std::vector<core_mark>& marks = run_.cores[rank];
         for (std::size_t i = marks.size(); i-- > 0;) {
@@ -351,8 +352,8 @@ private:
             [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; },
             [&](std::uint32_t i) { return slot.empty() || slot_of(run_.slices[i].name, false) == slot; });
         if (last == k_none)
-            return spend(between, path_.begin_ps, rank);
-        spend(between, run_.slices[last].start_ps + run_.slices[last].span_ps, rank);
+            return attribute(between, path_.begin_ps, rank);
+        attribute(between, run_.slices[last].start_ps + run_.slices[last].span_ps, rank);
         next_ = {step::frame, rank, last};
     }
 
@@ -364,17 +365,17 @@ private:
         const std::string where = at.rank == recorded_device::k_nobody ? at.name : "";
         if (s.flow == flow_step::begins) { // it left a card: for the frame of this slot that came before
             ++path_.frames;
-            spend(path_cause::nic, s.start_ps, at.rank);
+            attribute(path_cause::nic, s.start_ps, at.rank);
             if (const auto [head, earlier] = sent_before(number); earlier != k_none) { // it was lost, or its answer was
                 const trace_slice& lost = run_.slices[earlier];
-                spend(path_cause::nic, run_.slices[head].start_ps, at.rank);
-                spend(path_cause::time_out, lost.start_ps + lost.span_ps, at.rank);
+                attribute(path_cause::nic, run_.slices[head].start_ps, at.rank);
+                attribute(path_cause::time_out, lost.start_ps + lost.span_ps, at.rank);
                 next_ = {step::frame, at.rank, earlier};
                 return;
             }
             return from_frames(at.rank, s.name, path_cause::nic);
         }
-        spend(s.flow == flow_step::ends  ? path_cause::nic
+        attribute(s.flow == flow_step::ends  ? path_cause::nic
               : is_switch_track(s.track) ? path_cause::aggregation
                                          : path_cause::serialisation,
               s.start_ps, at.rank, where);
@@ -389,7 +390,7 @@ private:
                                  run_.slices[list_at(slices_of_flow_, s.flow_id).front()].track == s.track))
             before = k_none;
         if (before != k_none) {
-            spend(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps,
+            attribute(path_cause::propagation, run_.slices[before].start_ps + run_.slices[before].span_ps,
                   recorded_device::k_nobody, where);
             next_ = {step::frame, at.rank, before};
             return;
@@ -411,20 +412,20 @@ private:
     {
         const step_at<packet_accepted> a = run_.accepted[number];
         const std::uint32_t rank = rank_of(a.device);
-        spend(run_.devices[a.device].has_rings ? path_cause::memory : path_cause::ccu, a.step.time_ps, rank);
+        attribute(run_.devices[a.device].has_rings ? path_cause::memory : path_cause::ccu, a.step.time_ps, rank);
         ++path_.messages;
         const step_packet& packet = a.step.packet;
         const auto ways = [&]() -> const std::vector<std::uint32_t>& {
             return list_at(crossings_of_message_, key_of(packet));
         };
-        come_to(cursor_);
+        load_steps_at(cursor_);
         const auto time_of = [&](std::uint32_t i) { return run_.crossings[i].step.time_ps; };
         const auto of_packet = [&](std::uint32_t i) {
             const step_packet& p = run_.crossings[i].step.packet;
             return p.same_message(packet) && p.index == packet.index;
         };
         const auto of_message = [&](std::uint32_t i) { return run_.crossings[i].step.packet.same_message(packet); };
-        std::uint32_t hop = found_by({}, [&] {
+        std::uint32_t hop = found_after_loading({}, [&] {
             const std::uint32_t exact = last_of(ways(), cursor_, time_of, of_packet);
             return exact != k_none ? exact : last_step(ways(), cursor_, time_of, of_message);
         });
@@ -434,17 +435,17 @@ private:
             index = c.step.packet.index;
             const std::uint64_t flight_ps = std::uint64_t{c.step.serialisation_ps} + c.step.latency_ps;
             if (cursor_ - c.step.time_ps > flight_ps)
-                spend(path_cause::controller, c.step.time_ps + flight_ps, rank);
-            spend(path_cause::propagation,
+                attribute(path_cause::controller, c.step.time_ps + flight_ps, rank);
+            attribute(path_cause::propagation,
                   std::max(c.step.time_ps, cursor_ - std::min<std::uint64_t>(cursor_, c.step.latency_ps)), k_none,
                   link_name(c));
-            spend(path_cause::serialisation, c.step.time_ps, k_none, link_name(c));
+            attribute(path_cause::serialisation, c.step.time_ps, k_none, link_name(c));
         }
         while (hop != k_none) {
             const step_at<link_crossing> c = run_.crossings[hop];
             wait_before(hop);
-            come_to(cursor_);
-            spend(path_cause::serialisation, c.step.head_ps, k_none,
+            load_steps_at(cursor_);
+            attribute(path_cause::serialisation, c.step.head_ps, k_none,
                   link_name(c)); // it must not run dry, or is stored whole
             const auto same = [&](std::uint32_t i) {
                 const step_packet& p = run_.crossings[i].step.packet;
@@ -455,9 +456,9 @@ private:
             const std::uint64_t since_ps = c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, way_ps);
             hop = c.step.time_ps == 0
                       ? k_none
-                      : found_by({}, [&] { return last_step(ways(), c.step.time_ps - 1, time_of, same, since_ps); });
+                      : found_after_loading({}, [&] { return last_step(ways(), c.step.time_ps - 1, time_of, same, since_ps); });
             if (hop == k_none) { // it came in here
-                spend(path_cause::router,
+                attribute(path_cause::router,
                       c.step.head_ps - std::min<std::uint64_t>(c.step.head_ps, c.step.in_latency_ps), k_none,
                       link_name(c));
                 break;
@@ -466,23 +467,23 @@ private:
             const std::uint64_t flight_ps = std::min<std::uint64_t>(
                 before.step.latency_ps - std::min(before.step.latency_ps, before.step.pipeline_ps),
                 cursor_ > before.step.time_ps ? cursor_ - before.step.time_ps : 0);
-            spend(path_cause::router, before.step.time_ps + flight_ps, k_none, link_name(before));
-            spend(path_cause::propagation, before.step.time_ps, k_none, link_name(before));
+            attribute(path_cause::router, before.step.time_ps + flight_ps, k_none, link_name(before));
+            attribute(path_cause::propagation, before.step.time_ps, k_none, link_name(before));
         }
-        come_to(cursor_);
+        load_steps_at(cursor_);
         const auto sent_time = [&](std::uint32_t i) { return run_.sent[i].step.time_ps; };
         const auto sent_message = [&](std::uint32_t i) { return run_.sent[i].step.packet.same_message(packet); };
         const auto sent_packet_of = [&](std::uint32_t i) {
             return sent_message(i) && run_.sent[i].step.packet.index == packet.index;
         };
-        const std::uint32_t sent = found_by({}, [&] {
+        const std::uint32_t sent = found_after_loading({}, [&] {
             const std::vector<std::uint32_t>& all = list_at(sent_of_message_, key_of(packet));
             const std::uint32_t exact = last_of(all, cursor_, sent_time, sent_packet_of);
             return exact != k_none ? exact : last_step(all, cursor_, sent_time, sent_message);
         });
         if (sent == k_none)
             return;
-        spend(path_cause::controller, run_.sent[sent].step.time_ps, rank_of(run_.sent[sent].device));
+        attribute(path_cause::controller, run_.sent[sent].step.time_ps, rank_of(run_.sent[sent].device));
         next_ = {step::sent, rank_of(run_.sent[sent].device), sent};
     }
 
@@ -492,7 +493,7 @@ private:
     {
         const std::uint64_t first_ps = run_.crossings[hop].step.earliest_ps;
         while (hop != k_none && cursor_ > first_ps) {
-            come_to(cursor_, {{}, {}, hop});
+            load_steps_at(cursor_, {{}, {}, hop});
             hop = wait_behind(hop, first_ps);
         }
     }
@@ -506,7 +507,7 @@ private:
             const step_at<link_crossing>& o = run_.crossings[i];
             return o.device == c.device && o.step.in_link == c.step.in_link && o.step.in_vl == c.step.in_vl;
         };
-        const std::uint32_t previous = found_by({}, [&] {
+        const std::uint32_t previous = found_after_loading({}, [&] {
             const auto& buffer =
                 list_at(crossings_of_buffer_, place(c.device, c.step.in_link) << 6 | (c.step.in_vl & 63));
             return last_step(buffer, c.step.time_ps - 1, time_of, same_buffer, first_ps);
@@ -518,8 +519,8 @@ private:
             asked_ps =
                 std::clamp(o.time_ps + std::min(o.serialisation_ps, o.in_serialisation_ps), first_ps, cursor_);
         for (std::uint64_t behind_ps = c.step.time_ps; cursor_ > asked_ps && behind_ps > 0;) {
-            come_to(cursor_);
-            const std::uint32_t last = found_by({}, [&] {
+            load_steps_at(cursor_);
+            const std::uint32_t last = found_after_loading({}, [&] {
                 return last_step(list_at(crossings_of_link_, place(c.device, c.step.link)), behind_ps - 1, time_of, any, asked_ps);
             });
             if (last == k_none)
@@ -529,19 +530,19 @@ private:
             const std::uint64_t end_ps = o.step.time_ps + o.step.serialisation_ps;
             if (end_ps <= asked_ps)
                 break;
-            spend(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
+            attribute(path_cause::credits, std::max(end_ps, asked_ps), k_none, name);
             const bool own = o.step.packet.source == c.step.packet.source;
-            spend(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps),
+            attribute(own ? path_cause::serialisation : path_cause::arbitration, std::max(o.step.time_ps, asked_ps),
                   k_none, name);
         }
-        spend(path_cause::credits, asked_ps, k_none, name);
+        attribute(path_cause::credits, asked_ps, k_none, name);
         if (cursor_ <= first_ps)
             return k_none;
         if (previous != k_none && before.step.packet.same_way(c.step.packet)) {
-            spend(path_cause::serialisation, std::max(before.step.time_ps, first_ps), k_none, link_name(before));
+            attribute(path_cause::serialisation, std::max(before.step.time_ps, first_ps), k_none, link_name(before));
             return previous;
         }
-        spend(path_cause::head_of_line, first_ps, k_none, name);
+        attribute(path_cause::head_of_line, first_ps, k_none, name);
         return k_none;
     }
 
@@ -576,7 +577,7 @@ private:
                 held != k_none) { // the queue stood still behind it
                 const last_packet last = run_.last_of_posted[held];
                 along_port(number, last.read_ps);
-                spend(path_cause::dma, last.read_ps, rank);
+                attribute(path_cause::dma, last.read_ps, rank);
                 next_ = {step::sent, rank, last.sent};
                 return;
             }
@@ -586,11 +587,11 @@ private:
             return;
         }
         if (cursor_ <= p.time_ps && p.entries != 0)
-            spend(path_cause::memory, std::max(p.fetch_ps, limit_ps), rank);
-        spend(path_cause::dma, limit_ps, rank);
-        come_to(cursor_);
+            attribute(path_cause::memory, std::max(p.fetch_ps, limit_ps), rank);
+        attribute(path_cause::dma, limit_ps, rank);
+        load_steps_at(cursor_);
         if (woken != k_none) {
-            const std::uint32_t c = found_by({}, [&] { // engines take long to start
+            const std::uint32_t c = found_after_loading({}, [&] { // engines take long to start
                 return last_step(
                     list_at(completions_of_device_, device), limit_ps,
                     [&](std::uint32_t i) { return run_.completions[i].time_ps; },
@@ -598,15 +599,15 @@ private:
             });
             if (c == k_none)
                 return;
-            spend(path_cause::dma, run_.completions[c].time_ps, rank);
+            attribute(path_cause::dma, run_.completions[c].time_ps, rank);
             next_ = {step::accepted, rank, run_.completions[c].accepted};
         } else if (p.entries != 0) {
             if (doorbell != k_none)
                 next_ = {step::core, rank, k_none};
         } else if (const std::uint32_t request =
-                   p.answers ? found_by({}, [&] { return request_of(first); }) : k_none;
+                   p.answers ? found_after_loading({}, [&] { return request_of(first); }) : k_none;
                    request != k_none) {
-            spend(path_cause::ccu, run_.accepted[request].step.time_ps, rank);
+            attribute(path_cause::ccu, run_.accepted[request].step.time_ps, rank);
             next_ = {step::accepted, rank, request};
         } else {
             next_ = {step::unit, rank, number};
@@ -659,7 +660,7 @@ private:
         while (before > 0 && run_.sent[port[before - 1]].step.time_ps > at_ps)
             --before;
         if (before == 0)
-            miss(at_ps);
+            note_missing(at_ps);
         return before > 0 && run_.sent[port[before - 1]].step.time_ps == at_ps ? before - 1 : at;
     }
 
@@ -675,17 +676,17 @@ private:
             while (before > 0 && run_.sent[port[before - 1]].step.time_ps > cursor_)
                 --before;
             if (before == 0) {
-                miss(limit_ps);
+                note_missing(limit_ps);
                 return at;
             }
             const packet_sent& o = run_.sent[port[--before]].step;
-            spend(path_cause::credits, std::max(std::min(o.time_ps + o.serialisation_ps, cursor_), limit_ps), rank,
+            attribute(path_cause::credits, std::max(std::min(o.time_ps + o.serialisation_ps, cursor_), limit_ps), rank,
                   name);
-            spend(o.packet.same_way(run_.sent[port[at]].step.packet) ? path_cause::serialisation : path_cause::port,
+            attribute(o.packet.same_way(run_.sent[port[at]].step.packet) ? path_cause::serialisation : path_cause::port,
                   std::max(o.time_ps, limit_ps), rank, name);
             return before;
         }
-        spend(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
+        attribute(path_cause::memory, std::max(run_.posted[p].step.fetch_ps, limit_ps), rank);
         // Its ring was read on when the descriptor before it was there, or one had been read out.
         const auto& of_device = list_at(posted_of_device_, run_.sent[port[at]].device);
         for (auto o = std::lower_bound(of_device.begin(), of_device.end(), p);
@@ -693,9 +694,9 @@ private:
             if (const work_posted& w = run_.posted[*--o].step; w.queue == run_.posted[p].step.queue) {
                 if (w.time_ps != cursor_)
                     break;
-                spend(path_cause::memory, std::max(w.fetch_ps, limit_ps), rank);
+                attribute(path_cause::memory, std::max(w.fetch_ps, limit_ps), rank);
             }
-        miss(cursor_);
+        note_missing(cursor_);
         for (std::size_t i = at; i-- > 0 && cursor_ > limit_ps;) {
             if (run_.sent[port[i]].read_ps != cursor_)
                 continue;
@@ -721,8 +722,8 @@ private:
         const std::uint64_t key = place(run_.sent[number].device, run_.sent[number].step.port);
         const std::string name = port_name(number);
         while (number != k_none && cursor_ > limit_ps) {
-            come_to(cursor_, {number, {}, {}});
-            number = found_by({number, {}, {}}, [&] { return before_on_port(number, limit_ps, key, own, name); });
+            load_steps_at(cursor_, {number, {}, {}});
+            number = found_after_loading({number, {}, {}}, [&] { return before_on_port(number, limit_ps, key, own, name); });
         }
     }
     /// The packet that the path goes on with; none: this one waited for no other.
@@ -733,22 +734,22 @@ private:
         const auto at = static_cast<std::size_t>(std::lower_bound(port.begin(), port.end(), number) - port.begin());
         const sent_packet& s = run_.sent[port[at]];
         const std::uint32_t rank = rank_of(s.device);
-        spend(path_cause::credits, std::max({s.step.ready_ps, s.step.wire_free_ps, limit_ps}), rank, name);
+        attribute(path_cause::credits, std::max({s.step.ready_ps, s.step.wire_free_ps, limit_ps}), rank, name);
         std::size_t before = at;
         const bool is_read = cursor_ <= s.read_ps; // the path has come to its reading
         if (!is_read && s.step.wire_free_ps >= s.step.ready_ps) {
             while (before > 0 && run_.sent[port[before - 1]].step.serialisation_ps == 0)
                 --before;
             if (before == 0) {
-                miss(limit_ps);
+                note_missing(limit_ps);
                 return k_none;
             }
             const sent_packet& o = run_.sent[port[--before]];
-            spend(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port,
+            attribute(o.step.packet.same_way(own) ? path_cause::serialisation : path_cause::port,
                   std::max(o.step.time_ps, limit_ps), rank, name);
             return port[before];
         }
-        spend(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
+        attribute(path_cause::memory, std::max(s.read_ps, limit_ps), rank);
         before = sent_at(port, at, cursor_); // it was read when a packet before it had left its slot
         if (before == at && cursor_ > limit_ps)
             before = before_read(port, at, limit_ps, name);

@@ -19,7 +19,7 @@
 
 namespace weft {
 
-struct workload_ground;
+struct workload_limits;
 
 enum class ipu_controller : std::uint8_t { c0B, c0C, c1B, c1C, c2A, c2B, c2C, c3A, c3B, c3C }; ///< as k_controllers
 template <> struct enum_names<ipu_controller> {
@@ -323,7 +323,7 @@ struct ipu_pod_config {
     /// Entries of `faults` that name what a machine of this shape does not have. Of a shape other than that of the
     /// file, which has them all.
     std::vector<scaled_machine::missing_entry> missing_faults() const;
-    workload_ground ground() const; ///< of collectives
+    workload_limits limits() const; ///< of collectives
 
 private:
     /// What the first rank is told that runs a collective: of all ranks, or of its place in all replicas.
@@ -334,7 +334,7 @@ private:
     void check_faults(bool shape_is_known, std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
     void check_step(const training_step_config& step, bool machine_is_known, std::vector<config_problem>& problems) const;
-    workload_ground ground_of_any() const; ///< where `pod` is not sound
+    workload_limits limits_of_any() const; ///< where `pod` is not sound
     std::string refusal_of(const abi::platform_table& table, abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 

@@ -198,20 +198,20 @@ duration ipu_pod_config::hop_latency(std::uint32_t dimension) const
 
 train_choice ipu_pod_config::trains() const
 {
-    train_ground ground;
-    ground.packet_payload = static_cast<std::uint32_t>(ipu_link.max_payload.value());
-    ground.sides = {ranks()};
-    ground.hops = dma_hops(ipu.dma, ipu.hbm, ipu_link.format(), ipu_link.packet_ps(ipu_link.payload_rate()), ipu_link.payload_rate(), 1, "ipu", "ipu.memory");
+    train_limits limits;
+    limits.packet_payload = static_cast<std::uint32_t>(ipu_link.max_payload.value());
+    limits.sides = {ranks()};
+    limits.hops = dma_hops(ipu.dma, ipu.hbm, ipu_link.format(), ipu_link.packet_ps(ipu_link.payload_rate()), ipu_link.payload_rate(), 1, "ipu", "ipu.memory");
     const auto add = [&](const char* key, data_size buffer, bandwidth rate) {
         const std::uint64_t packet = ipu_link.packet_ps(rate);
-        ground.hops.push_back({fmt::format("{} = {}", key, to_string(buffer)),
+        limits.hops.push_back({fmt::format("{} = {}", key, to_string(buffer)),
                                buffer.value() / ipu_link.format().cell_bytes() / ipu_link.format().cells_of_one(ipu_link.max_payload.value()), packet, packet});
     };
     add("ipu_link.buffer_per_vl", ipu_link.buffer_per_vl, ipu_link.payload_rate());
     if (pod.domains > 1)
         add("gateway.buffer", gateway.buffer, gateway.gw_link_rate);
-    ground.no_bound = "nobody has measured trains on this platform";
-    return choose_trains(run.burst, std::move(ground));
+    limits.no_bound = "nobody has measured trains on this platform";
+    return choose_trains(run.burst, std::move(limits));
 }
 
 abi::platform_table ipu_pod_config::table_of_collectives() const
@@ -241,11 +241,11 @@ std::string ipu_pod_config::refusal_of(const abi::platform_table& table, abi::co
                        here.empty() ? std::string(why) : fmt::format("{} is not made for it; here it runs by {}", name_of(algo), here));
 }
 
-workload_ground ipu_pod_config::ground_of_any() const
+workload_limits ipu_pod_config::limits_of_any() const
 {
     abi::platform_table any;
     any.order = order();
-    workload_ground g = ground_without_machine(any, false);
+    workload_limits g = limits_without_machine(any, false);
     g.members = "IPUs";
     g.memory = "memory per IPU";
     g.memories = "IPU memories";
@@ -258,9 +258,9 @@ workload_ground ipu_pod_config::ground_of_any() const
     return g;
 }
 
-workload_ground ipu_pod_config::ground() const
+workload_limits ipu_pod_config::limits() const
 {
-    workload_ground g = ground_of_any();
+    workload_limits g = limits_of_any();
     g.ranks = ranks();
     g.replica_ranks = pod.replica_size;
     g.refusal = [this, table = table_of_collectives()](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(table, op, algo, transposed); };
@@ -301,7 +301,7 @@ std::vector<config_problem> ipu_pod_config::validate() const
     if (!all_is_sound) {
         ipu_pod_config named = *this;
         named.name_defaults();
-        check_workload(named.run, ground_of_any(), p);
+        check_workload(named.run, limits_of_any(), p);
         return p;
     }
     if (!replica_groups().empty())
@@ -318,7 +318,7 @@ std::vector<config_problem> ipu_pod_config::validate() const
                                  fmt::format("is {}, which has nothing to do here: a domain holds one replica, and over gateways every method goes both ways round the ring of domains.", name_of(a))});
     ipu_pod_config whole = *this; // as it will run
     whole.complete();
-    check_workload(whole.run, whole.ground(), p);
+    check_workload(whole.run, whole.limits(), p);
     if (links && chips && limit_problems(gateway).empty())
         check_burst(run, trains(), p);
     return p;

@@ -42,7 +42,7 @@ template <class Config> double payload_share_of(const Config& config)
 /// A platform with configuration `Config`, which has: `k_platform`, the value of the key `platform`; `run`; fields()
 /// and validate(); ranks(); rank_table(), what firmware of a rank is told; trains(); control_chip(), the chip of a
 /// rank; control_cores(), how many cores run firmware; hop_latency(), a head's way from a rank to the next one of a
-/// dimension of rank_table(); ground(), on which check_workload() judges. `Routing` is made from it when first asked
+/// dimension of rank_table(); limits(), on which check_workload() judges. `Routing` is made from it when first asked
 /// for: report() and route_tables() are what `weft check` prints, problem() why it cannot be used, or ""
 /// (planned_routing.h has all three). Its constructor throws user_error where the tables of `routing: FILE` cannot be
 /// read.
@@ -63,8 +63,8 @@ public:
     }
     buffer_room room() const override
     {
-        const workload_ground ground = config_.ground();
-        return {ground.room_bytes, ground.memory, ground.room_text};
+        const workload_limits limits = config_.limits();
+        return {limits.room_bytes, limits.memory, limits.room_text};
     }
     const link_cuts* cuts() const final
     {

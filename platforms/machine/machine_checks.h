@@ -62,7 +62,7 @@ void check_outages(const std::vector<Outage>& all, const std::string& key, Same&
     }
 }
 
-/// Of every platform: train_ground::no_bound.
+/// Of every platform: train_limits::no_bound.
 inline std::string no_train_bound(const run_config& run)
 {
     if (!run.routing.empty())

@@ -53,14 +53,14 @@ std::vector<algorithm_in_file> algorithms_in_file(const collective_spec& spec)
 }
 
 /// The groups of an entry: that they exist, and run what it asks for.
-void check_groups(const collective_spec& spec, const std::string& key, const workload_ground& ground,
+void check_groups(const collective_spec& spec, const std::string& key, const workload_limits& limits,
                   const std::vector<abi::platform_table>& tables, std::vector<config_problem>& problems)
 {
     const auto add = [&](const std::string& at, std::string text) {
         problems.push_back({severity::error, key + at, std::move(text)});
     };
     const table_of_rank table_of = [&](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
-    const named_groups named = find_groups(spec.groups, ground.ranks, table_of);
+    const named_groups named = find_groups(spec.groups, limits.ranks, table_of);
     if (!named.problem.empty()) {
         add(fmt::format(".groups.{}", named.problem_at), named.problem);
         return;
@@ -88,7 +88,7 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
             const abi::platform_table table = tables_of_group(list, table_of, 0).front();
             if (firmware::supports(spec.op, a.algorithm, table, spec.transposed, &reason))
                 continue;
-            const std::string lack = ground.lack ? ground.lack(spec.op, a.algorithm, spec.transposed, table) : "";
+            const std::string lack = limits.lack ? limits.lack(spec.op, a.algorithm, spec.transposed, table) : "";
             add(a.place, fmt::format("{} cannot run among {}: {}.", subject, text_of_group(list), lack.empty() ? reason : lack));
             break;
         }
@@ -133,7 +133,7 @@ void check_chunk(const collective_spec& spec, const std::string& key, const abi:
     }
 }
 
-void check_collectives(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
+void check_collectives(const run_config& run, const workload_limits& limits, std::vector<config_problem>& problems)
 {
     bool all_sound = run.case_count() <= run_config::k_most_cases;
     const std::uint64_t output_offset = all_sound ? output_offset_for(run) : 0;
@@ -142,47 +142,47 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
     for (std::size_t i = 0; i < run.workload.size(); ++i) {
         const collective_spec& spec = run.workload[i];
         const std::string key = fmt::format("workload.{}", i);
-        const bool is_known = ground.ranks != 0;
+        const bool is_known = limits.ranks != 0;
         if (spec.groups.empty() || !is_known)
             for (const algorithm_in_file& a : algorithms_in_file(spec))
-                if (const std::string refusal = ground.refusal(spec.op, a.algorithm, spec.transposed); !refusal.empty())
+                if (const std::string refusal = limits.refusal(spec.op, a.algorithm, spec.transposed); !refusal.empty())
                     problems.push_back({severity::error, key + a.place, a.prefix + refusal});
-        if (!spec.groups.empty() && tables.empty() && ground.rank_table)
-            for (std::uint32_t rank = 0; rank < ground.ranks; ++rank)
-                tables.push_back(ground.rank_table(rank));
+        if (!spec.groups.empty() && tables.empty() && limits.rank_table)
+            for (std::uint32_t rank = 0; rank < limits.ranks; ++rank)
+                tables.push_back(limits.rank_table(rank));
         if (!spec.groups.empty() && tables.empty() && is_known)
-            problems.push_back({severity::error, key + ".groups", fmt::format("does not exist here: {} have no process groups.", ground.members)});
+            problems.push_back({severity::error, key + ".groups", fmt::format("does not exist here: {} have no process groups.", limits.members)});
         else if (!spec.groups.empty() && is_known)
-            check_groups(spec, key, ground, tables, problems);
-        if (is_known && spec.root >= ground.ranks)
+            check_groups(spec, key, limits, tables, problems);
+        if (is_known && spec.root >= limits.ranks)
             problems.push_back(
                 {severity::error, key + ".root",
-                 fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, ground.machine, ground.ranks - 1)});
-        else if (const std::string refusal = spec.groups.empty() && has_root(spec.op) && ground.root_refusal
-                                                 ? ground.root_refusal(spec.root, spec.transposed)
+                 fmt::format("is {}, but the ranks of {} are 0 to {}.", spec.root, limits.machine, limits.ranks - 1)});
+        else if (const std::string refusal = spec.groups.empty() && has_root(spec.op) && limits.root_refusal
+                                                 ? limits.root_refusal(spec.root, spec.transposed)
                                                  : std::string();
                  !refusal.empty())
             problems.push_back({severity::error, key + ".root", refusal});
-        if (is_known && spec.groups.empty() && abi::moves_tokens(spec.op) && spec.experts_per_token.value_or(1) > ground.ranks)
+        if (is_known && spec.groups.empty() && abi::moves_tokens(spec.op) && spec.experts_per_token.value_or(1) > limits.ranks)
             problems.push_back({severity::error, key + ".experts_per_token",
                                 fmt::format("is {}, but there are {} ranks, and each token goes to different ones.", *spec.experts_per_token,
-                                            ground.ranks)});
+                                            limits.ranks)});
         const bool sound = is_sound(spec);
         all_sound = all_sound && sound;
         // What comes behind the buffer depends on all entries.
         if (is_known ? !all_sound : !sound || run.case_count() > run_config::k_most_cases)
             continue;
-        if (spec.chunk && spec.groups.empty() && ground.rank_table && ground.ranks > 1)
-            check_chunk(spec, key, ground.rank_table(0), problems);
+        if (spec.chunk && spec.groups.empty() && limits.rank_table && limits.ranks > 1)
+            check_chunk(spec, key, limits.rank_table(0), problems);
         for (const collective_case& c : spec.cases()) {
             // Its buffer at least, on every machine.
-            const std::uint64_t need = is_known ? hbm_bytes_for(output_offset, c, ground.ranks) : c.size_bytes;
-            if (need <= ground.room_bytes)
+            const std::uint64_t need = is_known ? hbm_bytes_for(output_offset, c, limits.ranks) : c.size_bytes;
+            if (need <= limits.room_bytes)
                 continue;
             problems.push_back(
                 {severity::error, spec.sizes.empty() ? key + ".range.to" : key + ".sizes",
                  fmt::format("{} of {} needs {} of {}, but {}.", name_of(spec.op), to_string(data_size(c.size_bytes)),
-                             to_string(data_size(need)), ground.memory, ground.room_text)});
+                             to_string(data_size(need)), limits.memory, limits.room_text)});
             break;
         }
     }
@@ -197,30 +197,30 @@ void check_collectives(const run_config& run, const workload_ground& ground, std
 
 /// The buffers of a step lie side by side; behind them and the longest of the workload is what an algorithm has on its
 /// way.
-void check_step_memory(const training_step_config& step, std::uint64_t output_offset, const workload_ground& ground,
+void check_step_memory(const training_step_config& step, std::uint64_t output_offset, const workload_limits& limits,
                        std::vector<config_problem>& problems)
 {
     const std::string key = step.groups.empty() ? "training_step.exchanges" : "training_step.groups";
-    if (step.buffer_bytes() > ground.room_bytes) {
+    if (step.buffer_bytes() > limits.room_bytes) {
         problems.push_back({severity::error, key,
-                            fmt::format("need {} of {}{}, but {}.", rounded_text(data_size(step.buffer_bytes())), ground.memory,
-                                        step.groups.empty() ? "" : " together with the exchanges", ground.room_text)});
+                            fmt::format("need {} of {}{}, but {}.", rounded_text(data_size(step.buffer_bytes())), limits.memory,
+                                        step.groups.empty() ? "" : " together with the exchanges", limits.room_text)});
         return;
     }
     for (const collective_case& c : step.cases())
-        if (const std::uint64_t need = hbm_bytes_for(output_offset, c, ground.ranks); need > ground.room_bytes) {
+        if (const std::uint64_t need = hbm_bytes_for(output_offset, c, limits.ranks); need > limits.room_bytes) {
             problems.push_back({severity::error, key,
-                                fmt::format("need {} of {} for {} of {} by {}, but {}.", to_string(data_size(need)), ground.memory, name_of(c.op),
-                                            to_string(data_size(c.size_bytes)), name_of(c.algo), ground.room_text)});
+                                fmt::format("need {} of {} for {} of {} by {}, but {}.", to_string(data_size(need)), limits.memory, name_of(c.op),
+                                            to_string(data_size(c.size_bytes)), name_of(c.algo), limits.room_text)});
             return;
         }
 }
 
-void check_training_step(const training_step_config& step, std::uint64_t output_offset, const workload_ground& ground,
+void check_training_step(const training_step_config& step, std::uint64_t output_offset, const workload_limits& limits,
                          std::vector<config_problem>& problems)
 {
     if (is_sound(step))
-        check_step_memory(step, output_offset, ground, problems);
+        check_step_memory(step, output_offset, limits, problems);
     // An exchange in groups has an algorithm of its own.
     const bool all_in_groups = step.groups.empty() && !step.exchanges.empty() &&
                                std::all_of(step.exchanges.begin(), step.exchanges.end(),
@@ -232,7 +232,7 @@ void check_training_step(const training_step_config& step, std::uint64_t output_
         for (const auto& [what, is_used] : {std::pair{op::all_reduce, sums_all},
                                             {op::reduce_scatter, step.sharded()},
                                             {op::all_gather, step.sharded()}})
-            if (const std::string why = is_used ? ground.refusal(what, by, step.transposed) : ""; !why.empty())
+            if (const std::string why = is_used ? limits.refusal(what, by, step.transposed) : ""; !why.empty())
                 return why;
         return std::string();
     };
@@ -242,21 +242,21 @@ void check_training_step(const training_step_config& step, std::uint64_t output_
     for (const algorithm_in_file& a : tuned_algorithms(step.choices, ""))
         if (const std::string why = refusal_of(a.algorithm); !why.empty())
             problems.push_back({severity::error, "training_step.algorithm", a.prefix + why});
-    if (step.pipeline && ground.ranks != 0 && step.pipeline->stages != ground.replica_ranks)
+    if (step.pipeline && limits.ranks != 0 && step.pipeline->stages != limits.replica_ranks)
         problems.push_back(
             {severity::error, "training_step.pipeline.stages",
-             ground.replica_ranks == 1
+             limits.replica_ranks == 1
                  ? fmt::format(
                        "is {}, but a replica has one of the {} here: on ipu_pod, pod.replica_size makes larger ones.",
-                       step.pipeline->stages, ground.members)
+                       step.pipeline->stages, limits.members)
                  : fmt::format("is {}, but a replica has {} {}: each of them is a stage.", step.pipeline->stages,
-                               ground.replica_ranks, ground.members)});
+                               limits.replica_ranks, limits.members)});
     if (step.streaming && step.streaming->bytes.value() != 0 && !step.streaming->rate)
         problems.push_back(
             {severity::error, "training_step.streaming.rate",
              fmt::format("is missing, and {} here have no link to Streaming Memory that would set it; say the rate of the "
                          "memory behind each of them, for example \"rate: 256 Gbps\".",
-                         ground.members)});
+                         limits.members)});
     std::set<std::uint32_t> sizes;
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
         const std::uint32_t group = step.exchanges[i].ranks_per_group.value_or(0);
@@ -265,27 +265,27 @@ void check_training_step(const training_step_config& step, std::uint64_t output_
         if (sizes.insert(group).second && sizes.size() == k_most_divisions + 1)
             problems.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i),
                                 fmt::format("is the {}th size of groups, but there are semaphores for {}.", sizes.size(), k_most_divisions)});
-        const std::string why = ground.group_refusal ? ground.group_refusal(group)
-                                : ground.ranks == 0  ? std::string()
-                                                     : fmt::format("groups of {} do not exist here.", ground.members);
+        const std::string why = limits.group_refusal ? limits.group_refusal(group)
+                                : limits.ranks == 0  ? std::string()
+                                                     : fmt::format("groups of {} do not exist here.", limits.members);
         if (!why.empty())
             problems.push_back({severity::error, fmt::format("training_step.exchanges.{}.ranks_per_group", i), why});
     }
 }
 
-void check_host_memory(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
+void check_host_memory(const run_config& run, const workload_limits& limits, std::vector<config_problem>& problems)
 {
-    const bool sound = ground.ranks != 0 &&
+    const bool sound = limits.ranks != 0 &&
                        std::all_of(run.workload.begin(), run.workload.end(), [](const collective_spec& c) { return is_sound(c); }) &&
                        run.case_count() <= run_config::k_most_cases &&
                        (!run.training_step || is_sound(*run.training_step));
-    const std::uint64_t host = sound ? host_data_bytes_for(run, ground.ranks) : 0;
-    if (host > ground.much_host_bytes)
+    const std::uint64_t host = sound ? host_data_bytes_for(run, limits.ranks) : 0;
+    if (host > limits.much_host_bytes)
         problems.push_back(
             {severity::warning, run.workload.empty() ? "training_step" : "workload",
              fmt::format(
                  "needs {} of host memory for the contents of {} {}; with \"data: off\" it needs none, and the times are the same.",
-                 rounded_text(data_size(host)), ground.ranks, ground.memories)});
+                 rounded_text(data_size(host)), limits.ranks, limits.memories)});
 }
 
 } // namespace
@@ -309,10 +309,10 @@ std::string what_runs(const abi::platform_table& table, abi::collective_op op)
     return fmt::format("{} or {}", fmt::join(names, ", "), last);
 }
 
-workload_ground ground_without_machine(abi::platform_table any, bool adding_switch)
+workload_limits limits_without_machine(abi::platform_table any, bool adding_switch)
 {
     any.ranks = 1; // which runs every pair of operation and algorithm that exists
-    workload_ground g;
+    workload_limits g;
     g.room_bytes = ~std::uint64_t{0};
     g.refusal = [any, adding_switch](abi::collective_op op, abi::algorithm algo, bool transposed) -> std::string {
         abi::switchml::table job;
@@ -340,20 +340,20 @@ std::string firmware_refusal(const abi::platform_table& table, abi::collective_o
                        others.empty() ? remedy : fmt::format("; {} runs there", others));
 }
 
-void set_room(workload_ground& ground, const chip_config& chip, const std::string& key)
+void set_room(workload_limits& limits, const chip_config& chip, const std::string& key)
 {
     const bool sound = no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()) && no_errors(chip.validate());
-    ground.room_bytes = sound ? chip.buffer_bytes() : ~std::uint64_t{0};
-    ground.room_text = fmt::format("{}.capacity is {}, of which the descriptor rings take {}", key,
+    limits.room_bytes = sound ? chip.buffer_bytes() : ~std::uint64_t{0};
+    limits.room_text = fmt::format("{}.capacity is {}, of which the descriptor rings take {}", key,
                                    to_string(chip.hbm.capacity), to_string(data_size(chip.ring_area_bytes())));
 }
 
-void check_workload(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems)
+void check_workload(const run_config& run, const workload_limits& limits, std::vector<config_problem>& problems)
 {
-    check_collectives(run, ground, problems);
+    check_collectives(run, limits, problems);
     if (run.training_step)
-        check_training_step(*run.training_step, run.case_count() <= run_config::k_most_cases ? output_offset_for(run) : 0, ground, problems);
-    check_host_memory(run, ground, problems);
+        check_training_step(*run.training_step, run.case_count() <= run_config::k_most_cases ? output_offset_for(run) : 0, limits, problems);
+    check_host_memory(run, limits, problems);
 }
 
 } // namespace weft

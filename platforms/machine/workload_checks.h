@@ -13,8 +13,8 @@
 
 namespace weft {
 
-/// What a workload stands on.
-struct workload_ground {
+/// What a machine offers a workload: ranks, memory, and why some of it cannot run.
+struct workload_limits {
     std::uint32_t ranks = 0;              ///< 0: not known, and what needs them is not judged
     const char* machine = "this machine"; ///< as in "the ranks of this mesh are 0 to 63"
     const char* members = "ranks";        ///< as in "groups of NPUs do not exist here"
@@ -39,11 +39,11 @@ struct workload_ground {
 
 /// Room for buffers in a chip's memory, of a chip that is sound; else without a limit. `key` is that of the memory:
 /// "chip.hbm".
-void set_room(workload_ground& ground, const chip_config& chip, const std::string& key);
+void set_room(workload_limits& limits, const chip_config& chip, const std::string& key);
 
 /// Where the machine is not sound: what holds of a workload on all machines of a platform. Firmware of any rank of it
 /// is told what `any` says of its kind; `adding_switch`: there may be one. Room in memory is what set_room() adds.
-workload_ground ground_without_machine(abi::platform_table any, bool adding_switch);
+workload_limits limits_without_machine(abi::platform_table any, bool adding_switch);
 
 /// Algorithms that run `op` among ranks that are told this: "ring_1d or row_pair with transposed: true"; "": none does.
 std::string what_runs(const abi::platform_table& table, abi::collective_op op);
@@ -54,6 +54,6 @@ std::string firmware_refusal(const abi::platform_table& table, abi::collective_o
 
 /// Adds what is wrong with `run.workload` and `run.training_step`; keys as in the file. Warns of much memory of the
 /// host.
-void check_workload(const run_config& run, const workload_ground& ground, std::vector<config_problem>& problems);
+void check_workload(const run_config& run, const workload_limits& limits, std::vector<config_problem>& problems);
 
 } // namespace weft

@@ -29,7 +29,7 @@ namespace weft {
 class tofino_switch;
 class empty_port;
 class pin_waves;
-struct workload_ground;
+struct workload_limits;
 
 enum class aggregator_kind : std::uint8_t { model, rtl, lockstep };
 template <> struct enum_names<aggregator_kind> {
@@ -298,7 +298,7 @@ struct switchml_config {
     /// Of a node: ports of a pipe, those with a recirculation port of their own (256 elements), bits of a bitmap.
     std::uint32_t most_workers_of_a_node() const;
     static std::uint32_t ports_of(const std::vector<node>& nodes); ///< from port 0 to the last one
-    workload_ground ground(bool is_sound = true) const; ///< of collectives
+    workload_limits limits(bool is_sound = true) const; ///< of collectives
 
 private:
     void check_job(std::vector<config_problem>& problems) const;

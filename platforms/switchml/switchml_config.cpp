@@ -121,20 +121,20 @@ train_choice switchml_config::trains() const
     // A cable leads into a NIC or the switch.
     const std::uint64_t either_ps = std::max(nic_ps, s.switch_latency.value());
     const std::string buffer = fmt::format("network.lossless_buffer = {}", to_string(network.lossless_buffer));
-    train_ground ground;
-    ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
-    ground.sides = {workers};
-    ground.hops = dma_hops(worker.dma, worker.hbm, format, wire_ps, s.rate, 1, "worker", "worker.memory");
-    ground.hops.push_back({buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 8, 1, nic_ps + wire_ps});
-    ground.hops.push_back({buffer, depth, wire_ps, local_ps, 8, 8, 1, 2 * s.propagation.value() + either_ps + wire_ps});
-    ground.hops.push_back(longest_on_a_wire(wire_ps, wire_bytes));
-    ground.single = memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate");
+    train_limits limits;
+    limits.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
+    limits.sides = {workers};
+    limits.hops = dma_hops(worker.dma, worker.hbm, format, wire_ps, s.rate, 1, "worker", "worker.memory");
+    limits.hops.push_back({buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 8, 1, nic_ps + wire_ps});
+    limits.hops.push_back({buffer, depth, wire_ps, local_ps, 8, 8, 1, 2 * s.propagation.value() + either_ps + wire_ps});
+    limits.hops.push_back(longest_on_a_wire(wire_ps, wire_bytes));
+    limits.single = memory_sets_the_pace(worker.hbm.rate, s.rate, "worker.memory.rate");
     constexpr std::uint64_t k_deep_buffer = 1 << 20; // calibrated: with 2 MiB 0.8 % off, with 4 MiB 3.6 and 18 %
     if (std::string why = no_train_bound(run); !why.empty())
-        ground.no_bound = std::move(why);
+        limits.no_bound = std::move(why);
     else if (s.buffer.value() > k_deep_buffer)
-        ground.no_bound = "network.lossless_buffer is above 1 MiB: behind a NIC one message stands in front of others for long";
-    return choose_trains(run.burst, std::move(ground));
+        limits.no_bound = "network.lossless_buffer is above 1 MiB: behind a NIC one message stands in front of others for long";
+    return choose_trains(run.burst, std::move(limits));
 }
 
 lossless_star_config switchml_config::star() const
@@ -375,7 +375,7 @@ std::vector<config_problem> switchml_config::validate() const
     if (const std::string refusal = aggregator_refusal(tofino.aggregator, tofino.chip); !refusal.empty())
         p.push_back({severity::error, "switch.aggregator", refusal + "."});
     if (!sound) {
-        check_workload(run, ground(false), p);
+        check_workload(run, limits(false), p);
         return p;
     }
     check_job(p);
@@ -387,7 +387,7 @@ std::vector<config_problem> switchml_config::validate() const
                  "pipes.",
                  to_string(tofino.chip.recirculation_rate), to_string(network.rate))});
     check_faults(p);
-    check_workload(run, ground(true), p);
+    check_workload(run, limits(true), p);
     check_sums(p);
     check_recovery(p);
     check_receive_buffer(worker.chip(), star().format(), "worker", p);
@@ -559,9 +559,9 @@ std::string switchml_config::refusal_of(abi::collective_op op, abi::algorithm al
     return {};
 }
 
-workload_ground switchml_config::ground(bool is_sound) const
+workload_limits switchml_config::limits(bool is_sound) const
 {
-    workload_ground g = ground_without_machine({}, true);
+    workload_limits g = limits_without_machine({}, true);
     g.machine = "these workers";
     g.members = g.memories = "workers";
     g.memory = "memory per worker";

@@ -15,7 +15,7 @@
 
 namespace weft {
 
-struct workload_ground;
+struct workload_limits;
 
 enum class mesh_wrap : std::uint8_t { none, rows, cols, both };
 template <> struct enum_names<mesh_wrap> {
@@ -177,14 +177,14 @@ struct tpu_v3_config {
     double payload_share() const;                                    ///< of it, in full packets
     duration hop_latency(std::uint32_t dimension) const; ///< over a cable, where there are cables
     std::uint64_t control_cores() const { return ranks(); }
-    workload_ground ground() const; ///< of collectives
+    workload_limits limits() const; ///< of collectives
 
 private:
     /// Whether any packet may take a VL beyond the first one.
     static bool uses_second_lane(const tpu_v3_config& config);
     void check_faults(std::vector<config_problem>& problems) const;
     void check_regions(std::vector<config_problem>& problems) const;
-    workload_ground ground_of_any() const; ///< where the mesh is not sound
+    workload_limits limits_of_any() const; ///< where the mesh is not sound
     std::string group_refusal(std::uint32_t ranks_per_group) const;
     /// Why the firmware cannot run it on this mesh, as a sentence; "" when it can.
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;

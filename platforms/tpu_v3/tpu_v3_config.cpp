@@ -173,37 +173,37 @@ train_choice tpu_v3_config::trains() const
     const bandwidth links(4 * ici.link_rate.value());
     // Two_d alone sums on all four, in single packets without links of its own.
     const bandwidth ring_links(2 * ici.link_rate.value());
-    train_ground ground;
-    ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
-    ground.sides = {mesh.rows, mesh.cols};
-    ground.detours = !faults.regions.empty() || !faults.links_down.empty();
+    train_limits limits;
+    limits.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
+    limits.sides = {mesh.rows, mesh.cols};
+    limits.detours = !faults.regions.empty() || !faults.links_down.empty();
     // On a whole mesh without wraps every stream of a ring has a local port and links of its own.
-    ground.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && !ground.detours;
+    limits.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && !limits.detours;
     // Streams of all local ports read at once. Where the read-ahead does not cover their latency, single packets wait
     // for each other and trains less: ring_1d on 2x5 chips with packets of 128 B was 1.3 to 3.5 % off.
-    ground.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm", ici.local_ports);
+    limits.hops = dma_hops(chip.dma, chip.hbm, format, link_ps, links, 1, "chip", "chip.hbm", ici.local_ports);
     const std::string local_buffer =
         fmt::format("ici.local_buffer = {}{}", to_string(ici.local_buffer_in_use()), ici.voq ? " for four links" : "");
     // The DMA engine takes credits of the local buffer when it reads; they must last, at the rate of a link, until they
     // come back.
-    ground.hops.push_back({fmt::format("{} over chip.hbm.latency = {}", local_buffer, to_string(chip.hbm.latency)), local_depth, link_ps,
+    limits.hops.push_back({fmt::format("{} over chip.hbm.latency = {}", local_buffer, to_string(chip.hbm.latency)), local_depth, link_ps,
                            link_ps, 8, own_trains, 1, chip.hbm.latency.value() + ici.pipeline_ps() + most_ps});
-    ground.hops.push_back({buffer, depth, link_ps, local_ps, 8, own_trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps});
-    ground.hops.push_back(longest_on_a_wire(most_ps, wire_bytes));
-    ground.single = ici.switching == switching_mode::store_and_forward
+    limits.hops.push_back({buffer, depth, link_ps, local_ps, 8, own_trains, 1, ici.pipeline_ps() + 2 * wire_ps + most_ps});
+    limits.hops.push_back(longest_on_a_wire(most_ps, wire_bytes));
+    limits.single = ici.switching == switching_mode::store_and_forward
                         ? "ici.switching is store_and_forward"
-                        : memory_sets_the_pace(chip.hbm.rate, ground.own_links ? links : ring_links, "chip.hbm.rate", ground.own_links);
+                        : memory_sets_the_pace(chip.hbm.rate, limits.own_links ? links : ring_links, "chip.hbm.rate", limits.own_links);
     const bool fails_later = std::any_of(faults.links_down.begin(), faults.links_down.end(),
                                          [](const link_fault_config& f) { return f.at.value() != 0; });
     if (std::string why = no_train_bound(run); !why.empty())
-        ground.no_bound = std::move(why);
+        limits.no_bound = std::move(why);
     else if (ici.local_ports == 1)
-        ground.no_bound = "ici.local_ports = 1: one port serves four links";
-    else if (!ground.own_links && ici.local_port_rate.value() < ici.link_rate.value())
-        ground.no_bound = "ici.local_port_rate is below ici.link_rate: packets pile up into the mesh";
+        limits.no_bound = "ici.local_ports = 1: one port serves four links";
+    else if (!limits.own_links && ici.local_port_rate.value() < ici.link_rate.value())
+        limits.no_bound = "ici.local_port_rate is below ici.link_rate: packets pile up into the mesh";
     else if (fails_later)
-        ground.no_bound = "faults.links_down: a link goes down in mid-run";
-    return choose_trains(run.burst, std::move(ground));
+        limits.no_bound = "faults.links_down: a link goes down in mid-run";
+    return choose_trains(run.burst, std::move(limits));
 }
 
 std::vector<config_problem> tpu_v3_config::validate() const
@@ -226,10 +226,10 @@ std::vector<config_problem> tpu_v3_config::validate() const
         check_faults(faulty);
     p.insert(p.end(), faulty.begin(), faulty.end());
     if (!whole || !no_errors(faulty)) { // how many chips there are is not known
-        check_workload(run, ground_of_any(), p);
+        check_workload(run, limits_of_any(), p);
         return p;
     }
-    check_workload(run, ground(), p);
+    check_workload(run, limits(), p);
     if (no_errors(ici.validate()) && no_errors(chip.hbm.validate()) && no_errors(chip.dma.validate()))
         check_burst(run, trains(), p);
     if ((mesh.wraps_rows() || mesh.wraps_cols()) && ici.virtual_lanes < 2)
@@ -335,18 +335,18 @@ void tpu_v3_config::check_regions(std::vector<config_problem>& p) const
                                  !mesh.wraps_rows() && !mesh.wraps_cols() ? "" : " (detours do not use wrap links)")});
 }
 
-workload_ground tpu_v3_config::ground_of_any() const
+workload_limits tpu_v3_config::limits_of_any() const
 {
-    workload_ground g = ground_without_machine({}, false);
+    workload_limits g = limits_without_machine({}, false);
     g.machine = "this mesh";
     g.members = "chips";
     set_room(g, chip, "chip.hbm");
     return g;
 }
 
-workload_ground tpu_v3_config::ground() const
+workload_limits tpu_v3_config::limits() const
 {
-    workload_ground g = ground_of_any();
+    workload_limits g = limits_of_any();
     g.ranks = ranks();
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) {
         return refusal_of(op, algo, transposed);

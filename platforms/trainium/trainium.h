@@ -19,7 +19,7 @@
 
 namespace weft {
 
-struct workload_ground;
+struct workload_limits;
 
 enum class torus_direction : std::uint8_t { plus_x, minus_x, plus_y, minus_y, plus_z, minus_z };
 template <> struct enum_names<torus_direction> {
@@ -232,12 +232,12 @@ struct trainium_config {
     std::uint64_t control_cores() const { return ranks(); }
     std::vector<neuronlink_link> known_down() const; ///< what routing goes around
     std::uint32_t chip_of(const trainium_link_fault& f) const { return (f.node * node.rows + f.row) * node.cols + f.col; }
-    workload_ground ground() const; ///< of collectives
+    workload_limits limits() const; ///< of collectives
 
 private:
     void check_faults(std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;
-    workload_ground ground_of_any() const; ///< where the machine is not sound
+    workload_limits limits_of_any() const; ///< where the machine is not sound
     std::string refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const;
 };
 

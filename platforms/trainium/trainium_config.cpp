@@ -87,13 +87,13 @@ duration trainium_config::hop_latency(std::uint32_t dimension) const
 
 train_choice trainium_config::trains() const
 {
-    train_ground ground;
-    ground.packet_payload = static_cast<std::uint32_t>(neuronlink.max_payload.value());
-    ground.sides = {ranks()};
-    ground.hops = dma_hops(chip.dma, chip.hbm, neuronlink.format(), neuronlink.packet_ps(neuronlink.link_rate), neuronlink.link_rate, 1, "chip", "chip.hbm");
-    ground.single = "the memory of a rank sets the pace, which trains do not share as packets do";
-    ground.no_bound = "nobody has measured trains on this platform";
-    return choose_trains(run.burst, std::move(ground));
+    train_limits limits;
+    limits.packet_payload = static_cast<std::uint32_t>(neuronlink.max_payload.value());
+    limits.sides = {ranks()};
+    limits.hops = dma_hops(chip.dma, chip.hbm, neuronlink.format(), neuronlink.packet_ps(neuronlink.link_rate), neuronlink.link_rate, 1, "chip", "chip.hbm");
+    limits.single = "the memory of a rank sets the pace, which trains do not share as packets do";
+    limits.no_bound = "nobody has measured trains on this platform";
+    return choose_trains(run.burst, std::move(limits));
 }
 
 std::string trainium_config::refusal_of(abi::collective_op op, abi::algorithm algo, bool transposed) const
@@ -111,20 +111,20 @@ std::string trainium_config::refusal_of(abi::collective_op op, abi::algorithm al
                        has_device_algorithms ? " What runs here: device_mesh, device_ring and others of AWS Neuron (`weft list`); auto chooses." : "");
 }
 
-workload_ground trainium_config::ground_of_any() const
+workload_limits trainium_config::limits_of_any() const
 {
     abi::platform_table any;
     any.device_ranks = any.device_members = 1;
-    workload_ground g = ground_without_machine(any, false);
+    workload_limits g = limits_without_machine(any, false);
     g.machine = "this machine";
     g.memory = "HBM per rank";
     set_room(g, chip.chip(), "chip.hbm");
     return g;
 }
 
-workload_ground trainium_config::ground() const
+workload_limits trainium_config::limits() const
 {
-    workload_ground g = ground_of_any();
+    workload_limits g = limits_of_any();
     g.ranks = ranks();
     g.refusal = [this](abi::collective_op op, abi::algorithm algo, bool transposed) { return refusal_of(op, algo, transposed); };
     g.rank_table = [this](std::uint32_t rank) { return rank_table(rank); };
@@ -135,7 +135,7 @@ std::vector<config_problem> trainium_config::validate() const
 {
     std::vector<config_problem> p = run.validate();
     const auto unsound = [&] {
-        check_workload(run, ground_of_any(), p);
+        check_workload(run, limits_of_any(), p);
         return p;
     };
     if (!limit_problems(node).empty() || !limit_problems(chip).empty())
@@ -158,7 +158,7 @@ std::vector<config_problem> trainium_config::validate() const
                      fmt::format("is {}, which {} ranks cannot share in equal parts: each has {}.", chip.dma.engines, chip.ranks,
                                  std::max(1u, chip.dma.engines / chip.ranks))});
     check_stacks(chip.chip(), ranks(), "ranks", "chip", p);
-    check_workload(run, ground(), p);
+    check_workload(run, limits(), p);
     check_burst(run, trains(), p);
     return p;
 }

@@ -26,7 +26,7 @@
 
 namespace weft {
 
-struct workload_ground;
+struct workload_limits;
 
 // An NPU, where it differs from the chip of a pod.
 struct npu_memory_config : hbm_config {
@@ -162,11 +162,11 @@ struct ub_mesh_config {
     bool sends_notices() const { return faults.notification != ub_notification::none && (faults.links_fail_later() || has_bit_errors()); }
     /// Of the last of all packets that an NPU's controllers keep, without anybody else's traffic.
     std::uint64_t loaded_round_trip_ps(const ub_topology& topology) const;
-    workload_ground ground() const; ///< of collectives
+    workload_limits limits() const; ///< of collectives
 
 private:
     std::vector<config_problem> shape_problems() const;
-    workload_ground ground_of_any() const; ///< where the machine is not sound
+    workload_limits limits_of_any() const; ///< where the machine is not sound
     void check_transport(std::vector<config_problem>& problems) const;
     void check_hosts(std::vector<config_problem>& problems) const;
     bool training_steps_without_checkpoint() const;

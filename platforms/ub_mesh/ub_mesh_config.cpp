@@ -235,10 +235,10 @@ train_choice ub_mesh_config::trains() const
     const std::uint32_t die_lanes = std::max(mesh.x_lanes * (mesh.npus - 1), mesh.y_lanes * (mesh.boards - 1));
     const std::uint32_t lanes = mesh.x_lanes * (mesh.npus - 1) + mesh.y_lanes * (mesh.boards - 1);
     const bandwidth links(std::min(ub.link_rate(1).value() * lanes, 2 * ub.local_port_rate.value()));
-    train_ground ground;
-    ground.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
-    ground.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
-    ground.hops = dma_hops(npu.dma, npu.hbm, format, local_ps, links, paths, "npu", "npu.hbm");
+    train_limits limits;
+    limits.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
+    limits.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
+    limits.hops = dma_hops(npu.dma, npu.hbm, format, local_ps, links, paths, "npu", "npu.hbm");
     std::set<std::tuple<std::uint32_t, std::uint64_t, ub_device>> kinds; // of links
     std::uint64_t shallowest = ~std::uint64_t{0};                        // buffer, in packets
     const ub_topology topology(mesh, cables);
@@ -249,48 +249,48 @@ train_choice ub_mesh_config::trains() const
         const std::uint64_t link_ps = wire_rate(ub.link_rate(l.lanes)).time_ps(wire_bytes);
         const std::uint64_t depth = ub_depth_cells(ub, l.lanes, l.propagation, into) / cells;
         shallowest = std::min(shallowest, depth);
-        ground.hops.push_back({buffer, depth, link_ps, link_ps, 8, 8, paths,
+        limits.hops.push_back({buffer, depth, link_ps, link_ps, 8, 8, paths,
                                ub_round_trip_ps(ub, l.lanes, l.propagation, into)});
     }
     const std::uint32_t of_a_port = ub.transmit_queue / ub_config::ports_of_controller(ub_topology::k_npu_lanes / 4, 2);
-    ground.hops.push_back(
+    limits.hops.push_back(
         {fmt::format("ub.transmit_queue = {} for nine ports", ub.transmit_queue), of_a_port, local_ps, local_ps, 16, 16, paths, 0});
-    ground.hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
-    ground.single = ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
+    limits.hops.push_back(longest_on_a_wire(std::max(wire_rate(ub.link_rate(1)).time_ps(wire_bytes), local_ps), wire_bytes));
+    limits.single = ub.transport == ub_transport::rtp ? "ub.transport: rtp numbers and repeats single packets"
                     : has_bit_errors()                ? "links with bit errors repeat single packets"
                     : npu.hbm.load > 0                ? "npu.hbm.load: accesses of compute units come between packets"
                                                       : memory_sets_the_pace(npu.hbm.rate, links, "npu.hbm.rate");
     const bool links_change = std::any_of(faults.links.begin(), faults.links.end(),
                                           [](const ub_link_fault_config& f) { return f.lanes || f.at.value() != 0; });
     if (std::string why = no_train_bound(run); !why.empty())
-        ground.no_bound = std::move(why);
+        limits.no_bound = std::move(why);
     else if (ub.paths != ub_path_use::shortest && ub.choice == ub_choice::adaptive)
-        ground.no_bound = "ub.choice: adaptive goes by the queues at the time of each packet";
+        limits.no_bound = "ub.choice: adaptive goes by the queues at the time of each packet";
     else if (ub.spreading == ub_spreading::flow)
-        ground.no_bound = "ub.spreading: flow, where some links carry several flows";
+        limits.no_bound = "ub.spreading: flow, where some links carry several flows";
     else if (!ub.voq)
-        ground.no_bound = "ub.voq: false, where one packet holds up those behind it";
+        limits.no_bound = "ub.voq: false, where one packet holds up those behind it";
     else if (links_change)
-        ground.no_bound = "faults.links: a link gets slower, or goes down in mid-run";
+        limits.no_bound = "faults.links: a link gets slower, or goes down in mid-run";
     else if (!faults.devices.empty() && (spread || !failed_from_the_start(faults)))
-        ground.no_bound = "faults.devices: a device goes down in mid-run, or packets that are spread share unlike paths that are left";
+        limits.no_bound = "faults.devices: a device goes down in mid-run, or packets that are spread share unlike paths that are left";
     else if (spread && ub.local_port_rate.value() < ub.link_rate(1).value() * die_lanes)
-        ground.no_bound = fmt::format("ub.local_port_rate = {} is below the {} of a die's links together, and packets are spread",
+        limits.no_bound = fmt::format("ub.local_port_rate = {} is below the {} of a die's links together, and packets are spread",
                                       to_string(ub.local_port_rate), to_string(bandwidth(ub.link_rate(1).value() * die_lanes)));
     else if (spread && of_a_port > k_queue_to_buffer * shallowest)
-        ground.no_bound = fmt::format("ub.transmit_queue = {} for nine ports, {} each, is more than {} times the {} packets of a link's buffer: in "
+        limits.no_bound = fmt::format("ub.transmit_queue = {} for nine ports, {} each, is more than {} times the {} packets of a link's buffer: in "
                                       "such queues packets grow older than relays, whose place they then take",
                                       ub.transmit_queue, of_a_port, k_queue_to_buffer, shallowest);
     else if (spread && mesh.npus > 1 && mesh.boards > 1 && paths_in(mesh.npus) != paths_in(mesh.boards) && paths == 1)
-        ground.no_bound = fmt::format("{} = 2, and packets are spread along the other dimension only: single packets of both fall into step",
+        limits.no_bound = fmt::format("{} = 2, and packets are spread along the other dimension only: single packets of both fall into step",
                                       mesh.npus == 2 ? "mesh.npus" : "mesh.boards");
     else if (spread && mesh.racks_per_pod() > 1 && !mesh.hrs)
-        ground.no_bound = "mesh.hrs: false, where switches between racks choose the ways of packets that are spread";
+        limits.no_bound = "mesh.hrs: false, where switches between racks choose the ways of packets that are spread";
     else if (run.host)
-        ground.no_bound = "host: what CPUs and NICs exchange with NPUs goes as single packets beside those of collectives";
+        limits.no_bound = "host: what CPUs and NICs exchange with NPUs goes as single packets beside those of collectives";
     else if (spread && !faults.npus.empty())
-        ground.no_bound = "faults.npus: packets that are spread meet on the way to a spare NPU, or share unlike paths that are left";
-    return choose_trains(run.burst, std::move(ground));
+        limits.no_bound = "faults.npus: packets that are spread meet on the way to a spare NPU, or share unlike paths that are left";
+    return choose_trains(run.burst, std::move(limits));
 }
 
 bool ub_mesh_config::has_bit_errors() const
@@ -579,7 +579,7 @@ std::vector<config_problem> ub_mesh_config::validate() const
                       no_errors(npu.hbm.validate()) && no_errors(npu.dma.validate()) && no_errors(npu.ccu.validate());
     // What a section itself refuses is not computed with.
     const auto unsound = [&] {
-        check_workload(run, ground_of_any(), p);
+        check_workload(run, limits_of_any(), p);
         return p;
     };
     if (!no_errors(mesh.validate()) || !no_errors(cables.validate()))
@@ -591,7 +591,7 @@ std::vector<config_problem> ub_mesh_config::validate() const
     p.insert(p.end(), found.begin(), found.end());
     if (!sound || !runs)
         return unsound();
-    check_workload(run, ground(), p);
+    check_workload(run, limits(), p);
     check_burst(run, trains(), p);
     check_transport(p);
     check_hosts(p);
@@ -627,20 +627,20 @@ std::vector<config_problem> ub_mesh_config::shape_problems() const
     return p;
 }
 
-workload_ground ub_mesh_config::ground_of_any() const
+workload_limits ub_mesh_config::limits_of_any() const
 {
     abi::platform_table any;
     any.ccus = k_ub_dies;
-    workload_ground g = ground_without_machine(any, false);
+    workload_limits g = limits_without_machine(any, false);
     g.members = "NPUs";
     if (no_errors(npu.validate()))
         set_room(g, npu.chip(), "npu.hbm");
     return g;
 }
 
-workload_ground ub_mesh_config::ground() const
+workload_limits ub_mesh_config::limits() const
 {
-    workload_ground g = ground_of_any();
+    workload_limits g = limits_of_any();
     g.ranks = ranks();
     if (run.host && no_errors(run.host->validate())) {
         g.room_bytes = host_offset();
@@ -723,7 +723,7 @@ void ub_mesh_config::check_hosts(std::vector<config_problem>& p) const
     if (host.checkpoint && run.data == data_mode::checked) {
         // In HBMs and twice in the storage.
         const std::uint64_t bytes = 3 * mesh.ranks() * host.checkpoint->state.value();
-        if (bytes > workload_ground{}.much_host_bytes)
+        if (bytes > workload_limits{}.much_host_bytes)
             p.push_back({severity::warning, "host.checkpoint.state",
                          fmt::format("needs {} of host memory for the states of {} NPUs and what is stored of them; with \"data: off\" it needs none, and the times "
                                      "are the same.",

@@ -39,10 +39,10 @@ constexpr std::uint64_t k_short_step_of_own_rings = 1024;
 /// 2.7, 0.01 % at 3. Streams with links of their own wait for memory in the same order always: 0.4 % at 2.25.
 constexpr std::uint64_t k_memory_quarters = 12, k_memory_quarters_of_own_links = 9;
 
-double ranks_of(const train_ground& ground)
+double ranks_of(const train_limits& limits)
 {
     double ranks = 1;
-    for (const std::uint32_t side : ground.sides)
+    for (const std::uint32_t side : limits.sides)
         ranks *= side;
     return ranks;
 }
@@ -64,70 +64,70 @@ double hierarchical_steps(std::vector<std::uint32_t> sides)
 
 /// Into how many parts a collective divides its data, of which its average step sends one, and its shortest step by
 /// halving and doubling.
-double parts_of(const train_ground& ground, const collective_case& c)
+double parts_of(const train_limits& limits, const collective_case& c)
 {
     double sides = 0, longest = 1;
-    for (const std::uint32_t side : ground.sides) {
+    for (const std::uint32_t side : limits.sides) {
         sides += side - 1;
         longest = std::max<double>(longest, side);
     }
     if (c.ranks_per_group != 0)
         return std::max<double>(1, c.ranks_per_group - 1.0);
     switch (c.algo) {
-    case abi::algorithm::ring_1d: return std::max(1.0, ranks_of(ground) - 1);
+    case abi::algorithm::ring_1d: return std::max(1.0, ranks_of(limits) - 1);
     case abi::algorithm::two_d:
     case abi::algorithm::mesh_tree: return std::max(1.0, sides);
-    case abi::algorithm::hierarchical: return hierarchical_steps(ground.sides);
+    case abi::algorithm::hierarchical: return hierarchical_steps(limits.sides);
     case abi::algorithm::row_pair:
     case abi::algorithm::row_pair_forward: return std::max(1.0, sides + longest);
-    case abi::algorithm::halving_doubling: return std::max(1.0, ranks_of(ground));
+    case abi::algorithm::halving_doubling: return std::max(1.0, ranks_of(limits));
     default: return 1; // in single packets, see meets_everywhere()
     }
 }
 
 /// Streams of this collective, which is no broadcast (shares_ports()), share neither local ports nor links with others,
 /// so that each may fill a buffer.
-bool owns_links(const train_ground& ground, const collective_case& c)
+bool owns_links(const train_limits& limits, const collective_case& c)
 {
-    const auto [shortest, longest] = std::minmax_element(ground.sides.begin(), ground.sides.end());
-    if (!ground.own_links || ground.sides.size() != 2 || *shortest < 2)
+    const auto [shortest, longest] = std::minmax_element(limits.sides.begin(), limits.sides.end());
+    if (!limits.own_links || limits.sides.size() != 2 || *shortest < 2)
         return false; // a line carries both directions of a ring on the same links
     return c.ranks_per_group != 2 && (c.algo != abi::algorithm::two_d || *shortest >= 3); // so does a ring of two
 }
 
 /// A broadcast on a mesh of rows and columns goes by several trees, whose streams share read-ahead and local ports at
 /// every chip: trains were up to 18 % off. (In full meshes it has one stream for each link.)
-bool shares_ports(const train_ground& ground, const collective_case& c)
+bool shares_ports(const train_limits& limits, const collective_case& c)
 {
-    return c.algo == abi::algorithm::mesh_tree && ground.sides.size() == 2;
+    return c.algo == abi::algorithm::mesh_tree && limits.sides.size() == 2;
 }
 
 /// Detours meet other streams at routers, and whose turn it is hangs on little: single packets themselves were 3 %
 /// faster for 32 bytes more. A ring over all ranks goes around what failed.
-bool takes_detours(const train_ground& ground, const collective_case& c)
+bool takes_detours(const train_limits& limits, const collective_case& c)
 {
-    return ground.detours && c.algo != abi::algorithm::ring_1d;
+    return limits.detours && c.algo != abi::algorithm::ring_1d;
 }
 
 /// Of a message to one rank at a time, a train's parts go over ranks that send themselves. Nothing evens out who goes
 /// first there, and single packets fall into step: all_reduce of 16 MiB by halving_doubling on a board took 510 us or
 /// 380 us for 1 ns more of latency. Trains were 26 % off, rings up to 2.7 %.
-bool meets_spread_parts(const train_ground& ground, const collective_case& c)
+bool meets_spread_parts(const train_limits& limits, const collective_case& c)
 {
     return (c.algo == abi::algorithm::ring_1d || c.algo == abi::algorithm::halving_doubling) &&
-           std::any_of(ground.hops.begin(), ground.hops.end(), [](const train_hop& h) { return h.paths > 1; });
+           std::any_of(limits.hops.begin(), limits.hops.end(), [](const train_hop& h) { return h.paths > 1; });
 }
 
 /// Groups that run at once meet on links. Where many send to one at once, or messages of several rings meet at every
 /// router, nothing evens out who goes first: direct exchanges and parameter servers were up to 10 % off in trains,
 /// two_d with wrap links, which has two times, up to 5 %, and on lines 9 %.
-bool meets_everywhere(const train_ground& ground, const collective_case& c)
+bool meets_everywhere(const train_limits& limits, const collective_case& c)
 {
-    return !c.groups.empty() || abi::moves_tokens(c.op) || c.op == abi::collective_op::reduce || shares_ports(ground, c) || takes_detours(ground, c) ||
-           meets_spread_parts(ground, c) || c.algo == abi::algorithm::direct ||
+    return !c.groups.empty() || abi::moves_tokens(c.op) || c.op == abi::collective_op::reduce || shares_ports(limits, c) || takes_detours(limits, c) ||
+           meets_spread_parts(limits, c) || c.algo == abi::algorithm::direct ||
            c.algo == abi::algorithm::parameter_server ||
            c.algo == abi::algorithm::multi_axis || c.algo == abi::algorithm::multi_ring || c.algo == abi::algorithm::two_phase ||
-           c.algo == abi::algorithm::two_phase_one_path || (c.algo == abi::algorithm::two_d && !owns_links(ground, c));
+           c.algo == abi::algorithm::two_phase_one_path || (c.algo == abi::algorithm::two_d && !owns_links(limits, c));
 }
 
 /// Whether the buffer takes trains of `packets`, of which it sees its part.
@@ -140,7 +140,7 @@ bool takes(const train_hop& hop, std::uint32_t packets, bool own)
 
 const train_hop* refusing(const train_choice& choice, std::uint32_t packets, bool own)
 {
-    for (const train_hop& h : choice.ground.hops)
+    for (const train_hop& h : choice.limits.hops)
         if (!takes(h, packets, own))
             return &h;
     return nullptr;
@@ -172,9 +172,9 @@ std::string too_small(const train_choice& choice)
     while (least < 2 * choice.paths && choice.paths > 1)
         least *= 2;
     std::vector<std::string> all;
-    for (const train_hop& h : choice.ground.hops) {
+    for (const train_hop& h : choice.limits.hops) {
         train_hop deeper = h;
-        while (!takes(deeper, least, choice.ground.own_links) && deeper.depth_packets < (1ull << 32))
+        while (!takes(deeper, least, choice.limits.own_links) && deeper.depth_packets < (1ull << 32))
             deeper.depth_packets += std::max<std::uint64_t>(1, deeper.depth_packets / 64);
         if (deeper.depth_packets == h.depth_packets)
             continue;
@@ -190,21 +190,21 @@ std::string too_small(const train_choice& choice)
 
 double step_packets(const train_choice& choice, const collective_case& c)
 {
-    return static_cast<double>(c.size_bytes / choice.ground.packet_payload) / parts_of(choice.ground, c);
+    return static_cast<double>(c.size_bytes / choice.limits.packet_payload) / parts_of(choice.limits, c);
 }
 
 std::uint64_t trains_of_a_step(const train_choice& choice, const collective_case& c)
 {
-    return owns_links(choice.ground, c) ? std::min(k_trains_of_an_own_step, choice.trains_a_step) : choice.trains_a_step;
+    return owns_links(choice.limits, c) ? std::min(k_trains_of_an_own_step, choice.trains_a_step) : choice.trains_a_step;
 }
 
 std::uint64_t short_step(const train_choice& choice, const collective_case& c)
 {
     const bool rings = c.algo == abi::algorithm::ring_1d || c.algo == abi::algorithm::row_pair ||
                        c.algo == abi::algorithm::row_pair_forward;
-    const std::vector<std::uint32_t>& sides = choice.ground.sides;
+    const std::vector<std::uint32_t>& sides = choice.limits.sides;
     const bool wide = !sides.empty() && *std::min_element(sides.begin(), sides.end()) >= 4;
-    return rings && wide && owns_links(choice.ground, c) ? k_short_step_of_own_rings : k_short_step_packets;
+    return rings && wide && owns_links(choice.limits, c) ? k_short_step_of_own_rings : k_short_step_packets;
 }
 
 std::uint64_t trains_of_a_chunk(const collective_case& c)
@@ -263,33 +263,33 @@ std::string text_of(const train_choice& c)
     return fmt::format("trains of up to {} packets in long messages, else single packets (auto: {})", c.packets, c.reason);
 }
 
-train_choice choose_trains(packet_count burst, train_ground ground)
+train_choice choose_trains(packet_count burst, train_limits limits)
 {
     train_choice c;
     c.chosen = burst.value() == 0;
-    c.ground = std::move(ground);
-    for (const train_hop& h : c.ground.hops)
+    c.limits = std::move(limits);
+    for (const train_hop& h : c.limits.hops)
         c.paths = std::max(c.paths, h.paths);
     c.trains_a_step = c.paths > 1 ? k_trains_of_a_spread_step : k_trains_of_a_step;
-    if (!c.ground.single.empty() || burst.value() == 1) {
-        c.reason = c.ground.single;
+    if (!c.limits.single.empty() || burst.value() == 1) {
+        c.reason = c.limits.single;
         return c;
     }
     if (burst.value() > 1) { // what the user wants, as far as buffers hold it
         c.packets = static_cast<std::uint32_t>(burst.value());
-        for (const train_hop& h : c.ground.hops)
+        for (const train_hop& h : c.limits.hops)
             if (h.depth_packets < c.packets) {
                 c.packets = static_cast<std::uint32_t>(std::max<std::uint64_t>(1, h.depth_packets));
                 c.held = h.buffer;
             }
         return c;
     }
-    if (!c.ground.no_bound.empty()) {
-        c.reason = c.ground.no_bound;
+    if (!c.limits.no_bound.empty()) {
+        c.reason = c.limits.no_bound;
         return c;
     }
     const train_hop* limit = nullptr;
-    c.packets = longest_train(c, k_longest, c.ground.own_links, c.ground.own_links, limit);
+    c.packets = longest_train(c, k_longest, c.limits.own_links, c.limits.own_links, limit);
     c.reason = c.packets == 1     ? too_small(c)
                : limit == nullptr ? "longer ones save no time"
                                   : limit->buffer + " sets the length";
@@ -302,12 +302,12 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
         return {1, "packets of a switch are its own"};
     if (!choice.chosen || choice.packets == 1)
         return {choice.packets, choice.reason};
-    if (meets_everywhere(choice.ground, c))
+    if (meets_everywhere(choice.limits, c))
         return {1, !c.groups.empty()                      ? "process groups meet on links"
                    : c.algo == abi::algorithm::two_d ? "rings that share links"
-                   : shares_ports(choice.ground, c)  ? "trees that share local ports"
-                   : takes_detours(choice.ground, c) ? "detours around what failed meet other streams"
-                   : meets_spread_parts(choice.ground, c)
+                   : shares_ports(choice.limits, c)  ? "trees that share local ports"
+                   : takes_detours(choice.limits, c) ? "detours around what failed meet other streams"
+                   : meets_spread_parts(choice.limits, c)
                        ? "packets that are spread meet those of other ranks"
                        : "many send to one at once"};
     const double step = step_packets(choice, c);
@@ -322,17 +322,17 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     lower(static_cast<std::uint64_t>(step * choice.paths / static_cast<double>(trains_of_a_step(choice, c))), "the length of a step");
     // Few later chunks even out what one lost. Calibrated with chunks of 8 MiB on a rack, 64 MiB was 2.6 % off, 1.0 %
     // by half as long trains; with 4 MiB on a board, 48 MiB 2.3 % and 1.9 %.
-    const bool few_chunks = c.chunk_bytes == 0 || 2.0 * static_cast<double>(c.chunk_bytes) > step * choice.ground.packet_payload;
+    const bool few_chunks = c.chunk_bytes == 0 || 2.0 * static_cast<double>(c.chunk_bytes) > step * choice.limits.packet_payload;
     if (choice.paths > 1 && few_chunks)
         lower(most / 2, "steps of fewer than two chunks");
     // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip
     // to chip.
-    if (const std::uint64_t chunk = c.chunk_bytes / choice.ground.packet_payload; chunk > 0)
+    if (const std::uint64_t chunk = c.chunk_bytes / choice.limits.packet_payload; chunk > 0)
         lower(chunk / trains_of_a_chunk(c), "the length of a chunk");
     const train_hop* limit = nullptr;
     // What is left over of a short message is a train that others wait for. Calibrated: row_pair of 1 MiB on 4x4 chips,
     // in messages of 1,024 packets, was 3.1 % off in trains of 17, 0.7 % in 8, 16 or 32.
-    const bool own = owns_links(choice.ground, c), any_length = own && step >= static_cast<double>(k_short_step_packets);
+    const bool own = owns_links(choice.limits, c), any_length = own && step >= static_cast<double>(k_short_step_packets);
     const std::uint32_t packets = longest_train(choice, static_cast<std::uint32_t>(most), own, any_length, limit);
     return {packets, limit == nullptr ? reason : limit->buffer};
 }
@@ -352,16 +352,16 @@ std::optional<double> train_error_bound(const train_choice& choice, const collec
         return 0;
     const double step = std::max(1.0, step_packets(choice, c));
     const double n = std::min<double>(packets, step); // no train is longer than its message
-    if (!choice.ground.no_bound.empty() || !c.groups.empty())
+    if (!choice.limits.no_bound.empty() || !c.groups.empty())
         return std::nullopt;
     if (n <= 1)
         return 0;
-    if (meets_everywhere(choice.ground, c))
+    if (meets_everywhere(choice.limits, c))
         return std::nullopt;
     double bound = k_stated_error * n * static_cast<double>(trains_of_a_step(choice, c)) / (step * choice.paths);
-    if (const double chunk = static_cast<double>(c.chunk_bytes / choice.ground.packet_payload); chunk > 0)
+    if (const double chunk = static_cast<double>(c.chunk_bytes / choice.limits.packet_payload); chunk > 0)
         bound = std::max(bound, k_stated_error * n * static_cast<double>(trains_of_a_chunk(c)) / std::min(chunk, step));
-    for (const train_hop& h : choice.ground.hops) {
+    for (const train_hop& h : choice.limits.hops) {
         const std::uint32_t part = (packets + h.paths - 1) / h.paths;
         const std::uint64_t window = h.depth_packets / part * part;
         if (window == 0)
@@ -379,12 +379,12 @@ std::string train_warning(const train_choice& choice, packet_count burst, const 
 {
     if (choice.chosen || burst.value() == 1)
         return "";
-    if (!choice.ground.single.empty())
-        return fmt::format("is {}, but {}: single packets are simulated.", to_string(burst), choice.ground.single);
+    if (!choice.limits.single.empty())
+        return fmt::format("is {}, but {}: single packets are simulated.", to_string(burst), choice.limits.single);
     std::string text;
     if (!choice.held.empty())
         text = fmt::format(" {} holds no more than {}, which are simulated.", choice.held, choice.packets);
-    const train_choice by_itself = choose_trains(packet_count(0), choice.ground);
+    const train_choice by_itself = choose_trains(packet_count(0), choice.limits);
     const collective_case* worst = nullptr;
     std::optional<double> largest = k_stated_error;
     for (const collective_case& c : cases)

@@ -32,8 +32,8 @@ struct train_hop {
     std::uint64_t round_trip_ps = 0;
 };
 
-/// What a platform says of its machine.
-struct train_ground {
+/// Buffers and shape of a machine, which limit the length of trains.
+struct train_limits {
     std::vector<train_hop> hops;
     std::uint32_t packet_payload = 0; ///< bytes
     std::vector<std::uint32_t> sides; ///< of the mesh: their product are the ranks
@@ -50,7 +50,7 @@ struct train_choice {
     std::string reason;              ///< why it is no more: "ici.buffer_per_vl = 16 KiB sets the length"
     bool chosen = true;              ///< by `burst: auto`; else set
     std::string held;                ///< which buffer holds no more than `packets` of what was set; "" when all hold it
-    train_ground ground;
+    train_limits limits;
 };
 
 /// Packets of a train of one collective, and what sets them.
@@ -96,6 +96,6 @@ std::string memory_sets_the_pace(bandwidth memory, bandwidth links, const std::s
 train_hop longest_on_a_wire(std::uint64_t packet_ps, std::uint64_t wire_bytes);
 
 /// What the machine allows, for `burst` as set, where 0 is auto.
-train_choice choose_trains(packet_count burst, train_ground ground);
+train_choice choose_trains(packet_count burst, train_limits limits);
 
 } // namespace weft

@@ -15,9 +15,9 @@ using namespace weft::literals;
 namespace {
 
 /// Packets of 1 KiB on a machine with these sides.
-train_ground ground(std::vector<std::uint32_t> sides, std::vector<train_hop> hops = {})
+train_limits limits(std::vector<std::uint32_t> sides, std::vector<train_hop> hops = {})
 {
-    train_ground g;
+    train_limits g;
     g.hops = std::move(hops);
     g.packet_payload = 1024;
     g.sides = std::move(sides);
@@ -33,13 +33,13 @@ train_hop buffer(std::uint32_t packets, std::uint32_t paths = 1)
 /// A rack of 8 boards of 8, spread over `paths`, with trains of up to 512 packets on each.
 train_choice rack(std::uint32_t paths)
 {
-    return choose_trains(packet_count(0), ground({1, 1, 1, 8, 8}, {buffer(512, paths)}));
+    return choose_trains(packet_count(0), limits({1, 1, 1, 8, 8}, {buffer(512, paths)}));
 }
 
 /// A whole mesh whose streams have links of their own.
 train_choice mesh(std::uint32_t rows, std::uint32_t cols, std::vector<train_hop> hops = {})
 {
-    train_ground g = ground({rows, cols}, std::move(hops));
+    train_limits g = limits({rows, cols}, std::move(hops));
     g.own_links = true;
     return choose_trains(packet_count(0), g);
 }
@@ -64,7 +64,7 @@ collective_case broadcast(std::uint32_t root, std::uint64_t size_bytes)
 
 train_choice chosen(std::uint32_t burst, const std::vector<train_hop>& hops)
 {
-    return choose_trains(packet_count(burst), ground({8, 8}, hops));
+    return choose_trains(packet_count(burst), limits({8, 8}, hops));
 }
 
 constexpr std::uint64_t k_large = 1ull << 34;
@@ -124,12 +124,12 @@ TEST_CASE("steps of fewer than two chunks have trains of half the length where t
 TEST_CASE("dimensions that carry little of the bytes are no steps", "[trains][fast]")
 {
     // On a SuperPod 63 of 64 bytes go inside racks: 256 MiB has the trains of a rack.
-    const train_choice pods = choose_trains(packet_count(0), ground({8, 4, 4, 8, 8}, {buffer(512, 7)}));
+    const train_choice pods = choose_trains(packet_count(0), limits({8, 4, 4, 8, 8}, {buffer(512, 7)}));
     const collective_case c = all_reduce(abi::algorithm::hierarchical, 256 << 20, 8 << 20);
     CHECK(train_of(pods, c) == 1024);
     CHECK(train_of(pods, c) == train_of(rack(7), c));
     // Of 2 x 2 x 2 x 2 the last one carries a fifteenth.
-    const train_choice twos = choose_trains(packet_count(0), ground({2, 2, 2, 2}, {buffer(512)}));
+    const train_choice twos = choose_trains(packet_count(0), limits({2, 2, 2, 2}, {buffer(512)}));
     CHECK(train_of(twos, all_reduce(abi::algorithm::hierarchical, 4ull * 4096 * 1024)) == 16);
     CHECK(train_of(twos, all_reduce(abi::algorithm::hierarchical, 4ull * 3071 * 1024)) == 1);
 }
@@ -148,7 +148,7 @@ TEST_CASE("spread messages to one rank at a time go in single packets", "[trains
 
 TEST_CASE("parts of one packet are no trains", "[trains][fast]")
 {
-    const train_choice c = choose_trains(packet_count(0), ground({1, 1, 1, 8, 8}, {buffer(1, 40)}));
+    const train_choice c = choose_trains(packet_count(0), limits({1, 1, 1, 8, 8}, {buffer(1, 40)}));
     CHECK(c.packets == 1); // a buffer of 8 packets does not hold 8 parts of two
     CHECK(train_of(c, all_reduce(abi::algorithm::ring_1d, k_large)) == 1);
 }
@@ -178,7 +178,7 @@ TEST_CASE("single packets where many send to one at once or rings cross", "[trai
 
 TEST_CASE("detours around what failed go in single packets but no ring", "[trains][fast]")
 {
-    train_ground g = ground({4, 8}, {buffer(2)});
+    train_limits g = limits({4, 8}, {buffer(2)});
     g.detours = true;
     const train_choice broken = choose_trains(packet_count(0), g);
     for (const abi::algorithm algorithm : {abi::algorithm::row_pair, abi::algorithm::row_pair_forward}) {
@@ -186,7 +186,7 @@ TEST_CASE("detours around what failed go in single packets but no ring", "[train
         CHECK(trains_of(broken, c).packets == 1);
         CHECK(trains_of(broken, c).reason == "detours around what failed meet other streams");
         CHECK_FALSE(train_error_bound(broken, c, 2).has_value());
-        CHECK(trains_of(choose_trains(packet_count(0), ground({4, 8}, {buffer(2)})), c).packets == 2);
+        CHECK(trains_of(choose_trains(packet_count(0), limits({4, 8}, {buffer(2)})), c).packets == 2);
     }
     CHECK(trains_of(broken, all_reduce(abi::algorithm::ring_1d, 512 << 20)).packets == 2);
 }
@@ -304,10 +304,10 @@ TEST_CASE("machines without a bound get single packets and users who set trains 
 {
     const std::vector<collective_case> large{all_reduce(abi::algorithm::ring_1d, k_large)};
     const std::vector<collective_case> both{large.front(), all_reduce(abi::algorithm::ring_1d, 1 << 20)};
-    const auto warning = [](std::uint32_t burst, const train_ground& g, const std::vector<collective_case>& cases) {
+    const auto warning = [](std::uint32_t burst, const train_limits& g, const std::vector<collective_case>& cases) {
         return train_warning(choose_trains(packet_count(burst), g), packet_count(burst), cases);
     };
-    train_ground g = ground({8, 8});
+    train_limits g = limits({8, 8});
     g.single = "links have bit errors";
     CHECK(choose_trains(packet_count(16), g).packets == 1);
     CHECK(warning(16, g, large) == "is 16 packets, but links have bit errors: single packets are simulated.");
@@ -321,14 +321,14 @@ TEST_CASE("machines without a bound get single packets and users who set trains 
                                    "burst: auto takes single packets (queues decide) there.");
 
     // A step of 16 packets, of which one late by five trains of 16 is late by five steps.
-    CHECK(warning(16, ground({8, 8}), both) ==
+    CHECK(warning(16, limits({8, 8}), both) ==
           "is 16 packets. Of all_reduce by ring_1d of 1 MiB, times may be off by up to 504 %, by the bound of docs/adr/0003; "
           "burst: auto takes single packets (steps of fewer than 3072 packets) there.");
-    CHECK(warning(16, ground({8, 8}), large).empty()); // within the stated error
-    CHECK(warning(0, ground({8, 8}), both).empty());
-    CHECK(warning(1, ground({8, 8}), both).empty());
+    CHECK(warning(16, limits({8, 8}), large).empty()); // within the stated error
+    CHECK(warning(0, limits({8, 8}), both).empty());
+    CHECK(warning(1, limits({8, 8}), both).empty());
 
-    const train_ground shallow = ground({8, 8}, {buffer(16)});
+    const train_limits shallow = limits({8, 8}, {buffer(16)});
     CHECK(choose_trains(packet_count(1000), shallow).packets == 128);
     CHECK(warning(1000, shallow, large).find("ici.buffer_per_vl = some holds no more than 128, which are simulated") != std::string::npos);
 
