@@ -41,6 +41,7 @@ public:
     bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                     std::uint64_t timeout_ns) override;
     void compute(std::uint32_t) override {}
+    void spin(std::uint32_t work) override;
     std::uint64_t now_ns() override;
     void log(const char* text, std::uint64_t value) override;
     abi::bus_fault fault() const override { return traps_.fault; }

@@ -7,8 +7,8 @@
 //   ring      all ranks of a device one after the other. A step reads what came and the own contribution, and writes
 //             their sum on (2R1W); results are read and written on (1R1W).
 //   kangaring only the primary one of every two ranks is in the cycle: it reads what came, its own contribution and
-//   that of its secondary (3R1W), and
-//             writes results on to both the next primary and the secondary (1R2W). Roles change from cycle to cycle.
+//             that of its secondary (3R1W), and writes results on to both the next primary and the secondary (1R2W).
+//             Roles change from cycle to cycle.
 //
 // Small shards take the first cycle one way, longer ones both cycles, then both ways.
 // What is on its way waits at the same place of the scratch area as its shard has in the buffer. A shard goes in

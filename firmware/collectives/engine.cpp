@@ -146,7 +146,7 @@ abi::status engine::say_ready()
     for (std::uint32_t i = 0; i < schedule_.line_count; ++i) {
         const told_line& line = schedule_.lines[i];
         message_.rank_stride = static_cast<std::uint16_t>(line.stride);
-        message_.first_piece = static_cast<std::uint8_t>(line.at);
+        message_.first_piece = static_cast<std::uint16_t>(line.at);
         const abi::status s =
             notify(line.first_queue, context_.table.rank - line.at * line.stride, line.semaphore, line.size - 1);
         message_.rank_stride = message_.first_piece = 0;

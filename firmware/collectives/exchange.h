@@ -54,7 +54,7 @@ struct exchange {
         d.more_pieces = static_cast<std::uint16_t>(count - 1);
         d.rank_stride = static_cast<std::uint16_t>(count != 1 ? apart : 0);
         d.stride = stride;
-        d.first_piece = static_cast<std::uint8_t>(rank > first ? (rank - first + apart - 1) / apart % count : 0);
+        d.first_piece = static_cast<std::uint16_t>(rank > first ? (rank - first + apart - 1) / apart % count : 0);
     }
 
     /// Tells `rank` something.
@@ -99,7 +99,7 @@ struct exchange {
         m.destination_rank = context.table.rank - context.table.coord[d] * stride;
         m.more_pieces = static_cast<std::uint16_t>(context.table.dims[d] - 1);
         m.rank_stride = static_cast<std::uint16_t>(stride);
-        m.first_piece = static_cast<std::uint8_t>(context.table.coord[d]);
+        m.first_piece = static_cast<std::uint16_t>(context.table.coord[d]);
         m.remote_semaphore = m.tag = k_sem_barrier + d;
         context.expected[k_sem_barrier + d] += context.table.dims[d];
         peer = m.destination_rank;

@@ -59,7 +59,7 @@ abi::status stream_runner::post(std::uint32_t queue, const stream_step& step)
     const bool empty = step.bytes == 0; // what it would have sent is counted
     const bool own_first = empty || step.source[0].rank == x.context.table.rank;
     if (!own_first)
-        d.no_own_source = 1;
+        d.source_offset = abi::k_no_source;
     else if (!empty)
         d.source_offset = step.source[0].offset;
     for (std::uint32_t i = own_first ? 1 : 0; i < step.sources && !empty; ++i)
@@ -100,7 +100,7 @@ abi::status stream_runner::wait_for_room(std::uint32_t queue, std::uint32_t look
     }
     if (now_ns - since_ns >= x.command.timeout_ns)
         return x.dma.error_or_timeout("DMA.HEAD", queue);
-    x.hal.compute(look_instructions << (looks_ < k_most_doublings ? looks_++ : k_most_doublings));
+    x.hal.spin(look_instructions << (looks_ < k_most_doublings ? looks_++ : k_most_doublings));
     return x.dma.bus_status("DMA.HEAD");
 }
 

@@ -17,17 +17,15 @@
 // chunk t of all shards counts on semaphores t mod W, and a worker sends chunk t + W when it has all sums of chunk t,
 // so a count belongs to one chunk. Colocated 2|U|(n-1)/n sent and received by each where one program is both, 2|U|
 // where two programs meet through the NIC; else 2|U| in all by a worker.
-//   Where table.packet_cores says so, cores make, take and sum the packets, as the program over DPDK does that SwitchML
-//   was compared
-// with (Sapio et al., NSDI 2021, section 6.1: 256 elements a packet, servers of eight cores): the DMA engine still
-// moves the data, this core is charged what one of those cores does meanwhile. Worker and server on one machine are two
-// programs: the rank's own shard costs its cores the same and goes through the NIC both ways, so that each sends and
-// receives 2|U|: "the effective bandwidth per node is halved" (footnote 4). Its sum is in place already, so these
-// messages end in a buffer of their own behind those of the NIC.
-//   Cores share packets one by one, whatever pieces they come in; the slower of two programs counts (packet_work).
-//   Messages are the
-// work of this core alone.
-//   What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
+// Where table.packet_cores says so, cores make, take and sum the packets, as the program over DPDK does that SwitchML
+// was compared with (Sapio et al., NSDI 2021, section 6.1: 256 elements a packet, servers of eight cores). The DMA
+// engine still moves the data; this core is charged what one of those cores does meanwhile. Worker and server on one
+// machine are two programs: the rank's own shard costs its cores the same and goes through the NIC both ways, so that
+// each sends and receives 2|U|: "the effective bandwidth per node is halved" (footnote 4). Its sum is in place already,
+// so these messages end in a buffer of their own behind those of the NIC.
+// Cores share packets one by one, whatever pieces they come in; the slower of two programs counts (packet_work).
+// Messages are the work of this core alone.
+// What is in the buffer of a server of its own is added too: the host clears it. It keeps its shard of the result.
 //   Additions may arrive as soon as all have entered: the barrier of all_to_all.
 #include "firmware/collectives/collectives.h"
 #include "firmware/collectives/exchange.h"

@@ -91,7 +91,7 @@ struct line_relay {
         d.more_pieces = static_cast<std::uint16_t>(together - 1);
         d.rank_stride = static_cast<std::uint16_t>(together != 1 ? stride[dimension] : 0);
         d.stride = together != 1 ? apart : 0;
-        d.first_piece = static_cast<std::uint8_t>(together != 1 && next > first && next < end ? next - first : 0);
+        d.first_piece = static_cast<std::uint16_t>(together != 1 && next > first && next < end ? next - first : 0);
         d.type = x.command.type;
         for (; first < end; first += together, d.source_offset += apart) {
             d.destination_rank = rank_at(dimension, first, at[1 - dimension]);

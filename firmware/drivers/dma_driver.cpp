@@ -181,7 +181,7 @@ abi::status dma_driver::wait_room(std::uint32_t queue, std::uint32_t entries, st
             since_ns = now_ns;
         else if (now_ns - since_ns >= timeout_ns)
             return error_or_timeout("DMA.HEAD", queue);
-        hal_.compute(k_look_again);
+        hal_.spin(k_look_again);
     }
 }
 
@@ -244,7 +244,8 @@ abi::status dma_driver::stage(std::uint32_t queue, const abi::dma_descriptor& d,
     if (abi::status s = wait_room(queue, entries, timeout_ns); !s.ok())
         return s;
     if (staged_count_ != 0 && (staged_queue_ != queue || staged_count_ + entries > k_most_staged))
-        write_staged();
+        if (!write_staged())
+            return bus_error("DMA.RING");
     unsigned char* const to = staged_ + staged_count_ * abi::k_descriptor_bytes;
     abi::dma_descriptor told = d;
     told.element_entries = static_cast<std::uint8_t>(entries - 1);

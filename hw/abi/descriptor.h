@@ -22,10 +22,12 @@ namespace weft::abi {
 inline constexpr std::uint32_t k_no_semaphore = 0xffff'ffff;
 inline constexpr std::uint32_t k_descriptor_bytes = 64;
 
+inline constexpr std::uint64_t k_no_source = ~std::uint64_t{0};
+
 struct alignas(8) dma_descriptor {
-    std::uint64_t source_offset = 0; ///< byte offset in local HBM
-    std::uint64_t destination_offset =
-        0; ///< byte offset in the destination's HBM; a multiple of element_bytes(type) when redop != none
+    std::uint64_t source_offset = 0; ///< byte offset in local HBM; k_no_source: only elements are read
+    /// Byte offset in the destination's HBM; a multiple of element_bytes(type) when redop != none.
+    std::uint64_t destination_offset = 0;
     std::uint64_t bytes = 0;            ///< a multiple of element_bytes(type) when redop != none
     std::uint32_t destination_rank = 0; ///< own rank: a local copy, the fabric is not used unless `by_fabric`
     std::uint32_t remote_semaphore = k_no_semaphore;
@@ -37,20 +39,20 @@ struct alignas(8) dma_descriptor {
     /// 1: by shortest paths only, where the fabric has others (UB: the routing type of its link header). For exchanges
     /// in which all links are loaded alike, detours cost others what they bring.
     std::uint8_t shortest_paths = 0;
-    std::uint8_t first_piece = 0; ///< of messages to several ranks: whose packet goes first
+    std::uint8_t element_entries = 0; ///< ring entries of elements behind this one
+    std::uint16_t first_piece = 0; ///< of messages to several ranks: whose packet goes first
     /// 0: pieces belong to one message. Else each is a message of its own: piece k goes to rank destination_rank + k x
     /// rank_stride, from `stride` x k behind source_offset, to destination_offset. Packets are taken from all pieces in
     /// turn.
     std::uint16_t rank_stride = 0;
     /// Pieces of `bytes` besides the first one. Of one message: piece k lies `stride` x k behind both offsets.
     std::uint16_t more_pieces = 0;
-    std::uint8_t element_entries = 0; ///< ring entries of elements behind this one
-    std::uint8_t no_own_source = 0;   ///< 1: only elements are read, and source_offset means nothing
     /// Of pieces of one message: at least `bytes`, which is not 0; whole elements when redop != none.
     std::uint64_t stride = 0;
     std::uint64_t check = 0; ///< check_word of everything before it
 };
 static_assert(sizeof(dma_descriptor) == k_descriptor_bytes, "descriptor layout is part of the ABI");
+static_assert(sizeof(dma_descriptor::first_piece) == sizeof(dma_descriptor::more_pieces), "any piece may go first");
 
 inline constexpr std::uint32_t k_most_sources = 16;     ///< of a descriptor, its own included
 inline constexpr std::uint32_t k_most_destinations = 8; ///< the same

@@ -5,7 +5,7 @@
 // core (TLM sockets and a cost table), the rv64 core (loads, stores and traps), and the strict fake of the unit tests.
 //
 // Semantics. Code runs in zero simulated time; time passes only inside these calls. Addresses are the chip's physical
-// addresses (platform_table.h). There is no busy wait: whoever waits says for what and how long.
+// addresses (platform_table.h). Whoever waits says so, and for how long: the core is not busy then.
 //
 // Errors. A bus access that is answered with an error sets the sticky `fault()` record and returns 0; later accesses
 // still go out. Drivers look at fault() after each group of accesses and report status_code::bus_error with its
@@ -61,6 +61,9 @@ public:
                             std::uint64_t timeout_ns) = 0;
 
     virtual void compute(std::uint32_t work) = 0; ///< charge this many instructions
+    /// The time of as many instructions of a loop that looks until something has changed which no single register
+    /// tells. The core waits meanwhile; one that executes its firmware sleeps for `work` ns.
+    virtual void spin(std::uint32_t work) = 0;
     /// What those instructions are. A core that executes its firmware instead of being charged leaves it alone.
     virtual instruction_set charged_as() const { return instruction_set::rv64gc; }
     /// Charge `times` copies of `bytes`, at most k_hal_most_charged_bytes, from `address`; another engine moves the

@@ -137,9 +137,8 @@ void core_base::charge(std::uint64_t span_ps)
         sync();
 }
 
-void core_base::pass_cycles(cycle_count cycles)
+void core_base::pass(std::uint64_t span_ps)
 {
-    const std::uint64_t span_ps = cycles.value() * ps_per_1024_cycles_ >> 10;
     ahead_ps_ += span_ps;
     idle_tail_ps_ += span_ps;
     if (ahead_ps_ >= config_.max_ahead.value())

@@ -115,6 +115,16 @@ void native_core::compute(std::uint32_t work)
     pay_instructions(work);
 }
 
+void native_core::spin(std::uint32_t work)
+{
+    const hal_call call(*this, __builtin_return_address(0));
+    const std::uint64_t since_ps = local_now_ps();
+    instructions.add(work);
+    pass(ps_of_instructions(work));
+    if (records())
+        record_wait(since_ps, "spins");
+}
+
 void native_core::pay_instructions(std::uint32_t work)
 {
     instructions.add(work);

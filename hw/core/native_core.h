@@ -44,6 +44,7 @@ public:
     bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected,
                     std::uint64_t timeout_ns) override;
     void compute(std::uint32_t work) override;
+    void spin(std::uint32_t work) override;
     abi::instruction_set charged_as() const override { return config_.instruction_set; }
     void charge_copies(std::uint64_t address, std::uint32_t bytes, std::uint64_t times) override;
     void charge_streams(std::uint64_t address, std::uint32_t bytes, std::uint64_t times) override;

@@ -374,9 +374,10 @@ std::uint64_t rv64_core::iss_read_counter(iss_counter which)
     settle();
     switch (which) {
     case iss_counter::time: return local_now_ps() / 1000;
-    case iss_counter::cycle: // without overflow for some days of simulated time
-        return local_now_ps() / 1'000'000 * config_.clock.value() / 1'000'000 +
-               local_now_ps() % 1'000'000 * (config_.clock.value() / 1'000'000) / 1'000'000;
+    case iss_counter::cycle: {
+        using wide = unsigned __int128;
+        return static_cast<std::uint64_t>(wide{local_now_ps()} * config_.clock.value() / 1'000'000'000'000);
+    }
     case iss_counter::instret: return retired();
     case iss_counter::hart: return hart_;
     }

@@ -13,6 +13,8 @@ namespace weft {
 namespace {
 std::uint32_t element_size(const abi::dma_descriptor& d) { return d.redop == abi::reduce_op::none ? 1 : abi::element_bytes(d.type); }
 
+bool reads_own(const abi::dma_descriptor& d) { return d.source_offset != abi::k_no_source; }
+
 /// Each line relies on those before it. nullptr: none is broken.
 const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l)
 {
@@ -36,7 +38,7 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
            : strided && d.bytes == 0                           ? "its pieces are empty"
            : strided && d.stride < d.bytes                     ? "its pieces overlap"
            : strided && d.stride % element != 0                ? "its stride is no whole elements"
-           : d.no_own_source > (d.element_entries != 0 ? 1 : 0) ? "no_own_source is set without elements"
+           : d.element_entries == 0 && !reads_own(d)           ? "it has no source and no elements"
            : d.element_entries > abi::k_most_element_entries   ? "it has too many entries of elements"
            : d.element_entries != 0 && d.more_pieces != 0      ? "it has pieces and elements"
            : d.element_entries != 0 && d.by_fabric != 0        ? "it has elements and by_fabric"
@@ -45,7 +47,7 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
 
 bool source_in_memory(const abi::dma_descriptor& d, std::uint64_t memory_bytes)
 {
-    if (d.no_own_source != 0)
+    if (!reads_own(d))
         return true;
     // No sum may wrap: all three numbers are the firmware's.
     if (d.bytes > memory_bytes || (d.stride != 0 && d.more_pieces > memory_bytes / d.stride))
@@ -83,14 +85,14 @@ const char* broken_rule(const abi::dma_descriptor& d, const std::vector<abi::dma
     for (const abi::dma_element_entry& e : entries)
         if (e.check != abi::check_of(e))
             return "the check word of its elements is wrong";
-    const std::uint32_t sources = std::uint32_t{first.more_sources} + (d.no_own_source != 0 ? 0 : 1);
+    const std::uint32_t sources = std::uint32_t{first.more_sources} + (reads_own(d) ? 1 : 0);
     return first.more_sources >= abi::k_most_sources                           ? "it has too many sources"
            : first.more_destinations >= abi::k_most_destinations               ? "it has too many destinations"
            : abi::entries_of_elements(elements) != entries.size()              ? "its elements do not fill their entries"
            : sources > 1 && d.bytes == 0                                       ? "it has several sources and no bytes"
            : sources == 0                                                      ? "it has no source"
            : sources > 1 && d.redop == abi::reduce_op::none                    ? "it has several sources and no operation"
-           : sources > 1 && d.no_own_source == 0 && d.source_offset % element_size(d) != 0 ? "its source is not aligned to an element"
+           : sources > 1 && reads_own(d) && d.source_offset % element_size(d) != 0 ? "its source is not aligned to an element"
            : first.wait_semaphore != abi::k_waits_for_none && first.wait_semaphore >= l.semaphores
                ? "the semaphore that it waits for does not exist"
                : nullptr;
@@ -112,7 +114,7 @@ dma_fault fault_of_elements(const abi::dma_descriptor& d, const std::vector<abi:
     if (const char* const reason = broken_rule(d, entries, limits))
         return {k_dma_error_descriptor, reason};
     const abi::dma_element_entry& first = entries.front();
-    const bool accumulates = first.more_sources + (d.no_own_source != 0 ? 0 : 1) == 1 && d.redop != abi::reduce_op::none;
+    const bool accumulates = first.more_sources + (reads_own(d) ? 1 : 0) == 1 && d.redop != abi::reduce_op::none;
     for (std::uint32_t i = 0; i < std::uint32_t{first.more_sources} + first.more_destinations; ++i) {
         const abi::dma_element& e = entries[i / abi::k_elements_of_entry].element[i % abi::k_elements_of_entry];
         if (const dma_fault fault = i < first.more_sources ? fault_of_source(d, e, limits) : fault_of_destination(d, accumulates, e, limits))

@@ -71,7 +71,7 @@ void dma_reader::wake_at(std::uint32_t q, std::uint64_t at_ps)
 {
     woken_ |= 1u << q;
     shared_.starting.add(shared_.time.now_ps(), at_ps);
-    shared_.schedule(at_ps, make_order(event_class::device, shared_.queue_actor(q), 0), dma_event::start, q);
+    shared_.schedule(at_ps, shared_.queue_order(q, dma_event::start), dma_event::start, q);
 }
 
 void dma_reader::counted(std::uint32_t s)
@@ -290,9 +290,13 @@ std::string dma_reader::waits(std::uint32_t index) const
 
 void dma_reader::reset()
 {
-    std::fill(queues_.begin(), queues_.end(), queue{});
+    for (queue& q : queues_) {
+        const std::uint64_t busy_ps = q.engine_busy_ps; // history, as all statistics
+        q = {};
+        q.engine_busy_ps = busy_ps;
+    }
     waiting_ = woken_ = 0;
-    engines_busy_until_ps_ = engines_busy_ps_ = 0;
+    engines_busy_until_ps_ = 0;
     for (auto& of_semaphore : counted_at_)
         of_semaphore.fill(0);
     for (std::uint32_t p = 0; p < shared_.view.ports; ++p) {

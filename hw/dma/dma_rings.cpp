@@ -25,7 +25,7 @@ bool dma_rings::post(std::uint32_t q, std::uint32_t tail, std::uint64_t at_ps)
     const std::uint64_t begins_ps = std::max(at_ps, now) + shared_.config.engine.start.value();
     if (shared_.config.engine.start.value() != 0)
         shared_.starting.add(now, begins_ps);
-    shared_.schedule(begins_ps, make_order(event_class::device, shared_.queue_actor(q), tail), dma_event::doorbell, q);
+    shared_.schedule(begins_ps, shared_.queue_order(q, dma_event::doorbell, tail), dma_event::doorbell, q);
     return true;
 }
 
@@ -50,7 +50,7 @@ void dma_rings::start_fetch(std::uint32_t index)
         steps->fetches(shared_.time.now_ps(), index);
     const std::uint64_t done = shared_.memory->charge(shared_.time.now_ps(), place_of_next(index),
                                                       abi::k_descriptor_bytes, memory_if::access::read);
-    shared_.schedule(done, make_order(event_class::device, shared_.queue_actor(index), 0), dma_event::fetched, index);
+    shared_.schedule(done, shared_.queue_order(index, dma_event::fetched), dma_event::fetched, index);
 }
 
 /// Of the entry `ahead` behind the next one to be fetched, in memory.
@@ -88,7 +88,7 @@ bool dma_rings::fetch_elements(std::uint32_t index, const abi::dma_descriptor& d
     std::uint64_t done = 0;
     for (std::uint32_t e = 1; e <= entries; ++e)
         done = shared_.memory->charge(shared_.time.now_ps(), place_of_next(index, e), abi::k_descriptor_bytes, memory_if::access::read);
-    shared_.schedule(done, make_order(event_class::device, shared_.queue_actor(index), 0), dma_event::fetched, index);
+    shared_.schedule(done, shared_.queue_order(index, dma_event::fetched), dma_event::fetched, index);
     return true;
 }
 

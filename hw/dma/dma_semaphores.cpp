@@ -7,7 +7,6 @@ namespace weft {
 dma_semaphores::dma_semaphores(reg_file& registers, dma_interrupt& interrupt) : regs_(registers), interrupt_(interrupt)
 {
     regs_.on_read(abi::dma::SEM_PENDING, [this](std::uint32_t, std::uint64_t stored) {
-        regs_.at(abi::dma::SEM_PENDING) = 0; // the hook runs before the clear; the line must fall with it
         interrupt_.update();
         return stored;
     });

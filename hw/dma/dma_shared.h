@@ -64,6 +64,12 @@ struct alignas(64) dma_shared {
     }
     std::uint32_t port_actor(std::uint32_t port) const { return actor_base + port; }
     std::uint32_t queue_actor(std::uint32_t q) const { return actor_base + view.ports + q; }
+    /// Of an event of queue `q`. It has one `fetched` and one `start` under way, and a doorbell for each tail.
+    std::uint64_t queue_order(std::uint32_t q, dma_event kind, std::uint32_t tail = 0) const
+    {
+        const std::uint32_t sequence = kind == dma_event::fetched ? 0 : kind == dma_event::start ? 1 : 2 + (tail & 0x7fff'ffff);
+        return make_order(event_class::device, queue_actor(q), sequence);
+    }
     std::uint32_t semaphore_actor() const { return actor_base + view.ports + config.queues; }
     std::uint32_t port_of(std::uint32_t q) const { return q % view.ports; }
 };

@@ -50,7 +50,7 @@ std::uint32_t dma_transfers::load(const abi::dma_descriptor& d, const std::vecto
     t.ring_entries = static_cast<std::uint8_t>(1 + entries.size());
     t.local = false;
     all.sources.clear();
-    if (d.no_own_source == 0)
+    if (d.source_offset != abi::k_no_source)
         all.sources.push_back({rank_, d.source_offset});
     all.destinations = {{d.destination_rank, d.remote_semaphore, d.destination_offset, t.message, t.semaphore_message}};
     all.wait_semaphore = first.wait_semaphore;

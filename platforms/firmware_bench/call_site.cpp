@@ -82,6 +82,11 @@ public:
         real_.compute(cycles);
         running = &core_;
     }
+    void spin(std::uint32_t cycles) override
+    {
+        real_.spin(cycles);
+        running = &core_;
+    }
     std::uint64_t now_ns() override
     {
         const std::uint64_t now = real_.now_ns();

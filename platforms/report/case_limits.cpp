@@ -29,6 +29,8 @@ std::vector<std::pair<const char*, double>> case_shares::listed() const
 std::string limited_by(const case_shares& shares)
 {
     constexpr double k_busy = 0.5, k_waited = 0.25;
+    // The busiest core works beside what it has started, and waits for its bus: it limits where it is clearly busier.
+    constexpr double k_core_weight = 0.8;
     if (!shares.known)
         return "";
     // Of equals the one nearer to the wire: a port that feeds one link is as busy as the link.
@@ -36,10 +38,11 @@ std::string limited_by(const case_shares& shares)
     for (const std::pair<const char*, double>& other : {std::pair<const char*, double>{"offload", shares.offload},
                                                         {"memory", shares.memory},
                                                         {"dma", shares.dma},
-                                                        {"core", shares.core},
                                                         {"credits", shares.credits}})
         if (other.second > most.second)
             most = other;
+    if (most.second < k_busy || most.second < k_core_weight * shares.core)
+        most = {"core", shares.core};
     if (most.second >= k_busy)
         return most.first;
     // Waits end when what is waited for ends, so less of them is much.

@@ -32,7 +32,8 @@ struct case_shares {
     std::vector<std::pair<const char*, double>> listed() const;
 };
 
-/// The part that was busy, or starved of credits, for the largest share, where that is half of the time or more.
+/// The part that was busy, or starved of credits, for the largest share, where that is half of the time or more; a
+/// core where its share is a quarter larger than all others, since it waits for its bus and works beside the rest.
 /// Else "credits" or "arbitration", where some head waited for them for a quarter of the time; the larger one. Else
 /// "latency": nothing is short, steps wait for each other. "" when nobody measured.
 std::string limited_by(const case_shares& shares);

@@ -286,12 +286,29 @@ void print_training(std::ostream& out, const run_report& report, const table_sty
     out << '\n';
 }
 
-/// What limited each case, sizes of one algorithm together: "all_reduce ring_1d: latency up to 64 KiB, then link".
+/// " (98 % busy)", " (62 to 98 % busy)"; of waits " (30 % of the time)", of latency nothing.
+std::string busy_text(const std::string& limit, double least, double most)
+{
+    if (most == 0)
+        return "";
+    const std::string from = fmt::format("{:.0f}", 100 * least), to = fmt::format("{:.0f}", 100 * most);
+    return fmt::format(" ({}{} % {})", from == to ? "" : from + " to ", to, limit == "credits" || limit == "arbitration" ? "of the time" : "busy");
+}
+
+/// What limited each case and how busy it was, sizes of one algorithm together: "all_reduce ring_1d: latency up to
+/// 64 KiB, link (62 to 98 % busy)".
 void print_limits(std::ostream& out, const run_report& report)
 {
     struct stretch {
         std::string limit;
         std::uint64_t last_bytes;
+        double least, most; // share of the time, 0 to 1
+    };
+    const auto share_of = [](const case_shares& shares, const std::string& limit) {
+        for (const auto& [name, share] : shares.listed())
+            if (name == limit)
+                return share;
+        return 0.0; // latency
     };
     std::vector<std::pair<std::string, std::vector<stretch>>> all;
     for (const result_row& row : report.rows) {
@@ -303,16 +320,17 @@ void print_limits(std::ostream& out, const run_report& report)
         if (all.empty() || all.back().first != name)
             all.push_back({name, {}});
         std::vector<stretch>& stretches = all.back().second;
+        const double share = share_of(row.shares, limit);
         if (stretches.empty() || stretches.back().limit != limit)
-            stretches.push_back({limit, row.size_bytes});
-        else
-            stretches.back().last_bytes = row.size_bytes;
+            stretches.push_back({limit, row.size_bytes, share, share});
+        stretch& now = stretches.back();
+        now = {limit, row.size_bytes, std::min(now.least, share), std::max(now.most, share)};
     }
     const char* label = "Limited by";
     for (const auto& [name, stretches] : all) {
         std::string text;
         for (std::size_t i = 0; i < stretches.size(); ++i)
-            text += fmt::format("{}{}{}", i == 0 ? "" : ", ", stretches[i].limit,
+            text += fmt::format("{}{}{}{}", i == 0 ? "" : ", ", stretches[i].limit, busy_text(stretches[i].limit, stretches[i].least, stretches[i].most),
                                 i + 1 == stretches.size() ? "" : " up to " + to_string(data_size(stretches[i].last_bytes)));
         out << fmt::format("{:<17}{}: {}\n", label, name, text);
         label = "";

@@ -228,6 +228,7 @@ TEST_CASE("CCU microcode: programs are no longer than said in groups of all size
                     std::uint32_t wait_irq(std::uint32_t, std::uint64_t) override { return 0; }
                     bool poll_until(std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t) override { return false; }
                     void compute(std::uint32_t) override {}
+                    void spin(std::uint32_t) override {}
                     std::uint64_t now_ns() override { return 0; }
                     void log(const char*, std::uint64_t) override {}
                     abi::bus_fault fault() const override { return {}; }

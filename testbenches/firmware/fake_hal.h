@@ -90,6 +90,7 @@ public:
         return take(kind::poll, a, std::uint64_t{mask} << 32 | expected).result != 0;
     }
     void compute(std::uint32_t cycles) override { computed_ += cycles; }
+    void spin(std::uint32_t cycles) override { computed_ += cycles; }
     std::uint64_t now_ns() override { return now_ns_; }
     void log(const char*, std::uint64_t) override {}
     abi::bus_fault fault() const override { return fault_; }

@@ -160,6 +160,7 @@ public:
         return there();
     }
     void compute(std::uint32_t) override {}
+    void spin(std::uint32_t) override {}
     void log(const char*, std::uint64_t) override {}
     abi::bus_fault fault() const override { return fault_; }
     void clear_fault() override { fault_ = {}; }

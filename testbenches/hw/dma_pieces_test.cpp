@@ -92,7 +92,7 @@ TEST_CASE("one descriptor sends each of several ranks its piece and to the own r
             d.more_pieces = 1;
             d.rank_stride = 1;
             d.stride = stride;
-            d.first_piece = static_cast<std::uint8_t>(r.first_piece);
+            d.first_piece = static_cast<std::uint16_t>(r.first_piece);
             r.p->a.post(0, d);
             r.p->a.post(0, message(0, 0, 0, 1, 6));
         }

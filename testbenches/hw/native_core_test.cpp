@@ -361,6 +361,22 @@ TEST_CASE("a core is busy while it reads a polled register and idle between two 
     CHECK(idle_ps == 200'000'000 - before);
 }
 
+TEST_CASE("a core that spins takes the time of its instructions and is not busy")
+{
+    kernel_notifier wake;
+    bench b("bench", wake);
+    b.load([](abi::hal& hal, std::uint64_t) {
+        const std::uint64_t began_ns = hal.now_ns();
+        hal.spin(5'000);
+        const std::uint64_t took_ns = hal.now_ns() - began_ns;
+        CHECK(took_ns >= 5'000);
+        CHECK(took_ns < 5'000 + 100); // reading the clock
+    });
+    sc_core::sc_start(sc_core::sc_time(1, sc_core::SC_MS));
+    REQUIRE(b.core.finished());
+    CHECK(b.core.busy_time.value() < 200'000);
+}
+
 TEST_CASE("polling ends with the value or with the timeout")
 {
     kernel_notifier wake;

@@ -103,6 +103,9 @@ TEST_CASE("the part that was busy for longest limits a collective")
     CHECK(limited_by(shares(0.1, 0.2, 0.95, 0.9, 0.9, 0.8)) == "memory");
     CHECK(limited_by(shares(0.8, 0.2, 0.3, 0.4, 0.1, 0.2)) == "core");
     CHECK(limited_by(shares(0.1, 0.97, 0.3, 0.9, 0.1, 0.2)) == "dma");
+    CHECK(limited_by(shares(0.66, 0.59, 0.32, 0.59, 0, 0)) == "link"); // a core waits for its bus beside the rest
+    CHECK(limited_by(shares(0.75, 0.2, 0.3, 0.59, 0, 0)) == "core");
+    CHECK(limited_by(shares(0.55, 0.2, 0.3, 0.49, 0, 0)) == "core");
     CHECK(limited_by(shares(0.1, 0.9, 0.3, 0.9, 0.1, 0.2)) == "link"); // a port as busy as its link
     CHECK(limited_by(shares(0.1, 0.2, 0.3, 0.38, 0.6, 0.2)) == "credits");
     CHECK(limited_by(shares(0.1, 0.2, 0.3, 0.4, 0.3, 0.3)) == "arbitration");

@@ -77,6 +77,7 @@ TEST_CASE("each fault of a descriptor has its reason and the first one is named"
           }) == "its last rank does not exist");
     CHECK(reason([](descriptor& d) { d.destination_port = 2; }) == "its port does not exist");
     CHECK(reason([](descriptor& d) { d.by_fabric = 1; }) == "by_fabric is set where no packet comes back");
+    CHECK(reason([](descriptor& d) { d.source_offset = abi::k_no_source; }) == "it has no source and no elements");
     CHECK(reason([](descriptor& d) { d.shortest_paths = 2; }) == "shortest_paths is neither 0 nor 1");
     CHECK(reason([](descriptor& d) { d.remote_semaphore = 64; }) == "its semaphore does not exist");
     CHECK(reason([](descriptor& d) {

@@ -122,7 +122,7 @@ TEST_CASE("a transfer to several ranks takes their packets in turn and each rank
                 INFO(bytes << " B, first " << first << ", stride " << stride);
                 auto d = descriptor(bytes, 2, stride);
                 d.rank_stride = 1;
-                d.first_piece = static_cast<std::uint8_t>(first);
+                d.first_piece = static_cast<std::uint16_t>(first);
                 const std::uint32_t id = transfers.load(d, 0, 8);
                 const std::uint32_t message = transfers[id].message;
                 const walked w = walk(transfers, id);
