@@ -1,10 +1,11 @@
 # Copyright 2026 The weft authors
 # SPDX-License-Identifier: Apache-2.0
 #
-# How a driver becomes firmware, for both kinds of cores from the same sources.
+# How a driver becomes firmware, for both kinds of cores from the same sources. Floating point rounds as on native
+# cores (cmake/compiler.cmake): no fused multiply-add.
 
 set(WEFT_RV64_FLAGS -std=c++17 -O2 -g -ffreestanding -nostdlib -fno-exceptions -fno-rtti -fno-threadsafe-statics
-    -fno-stack-protector -fno-pie -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
+    -ffp-contract=off -fno-stack-protector -fno-pie -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
     -fno-devirtualize-speculatively -mcmodel=medany -march=rv64gc -mabi=lp64d -Wall -Wextra)
 if(WEFT_WERROR)
     list(APPEND WEFT_RV64_FLAGS -Werror)

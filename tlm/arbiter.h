@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Round-robin arbitration over a mask of requests. Plain C++; the arbiters in rtl/common carry the same name and order.
+// Round-robin arbitration over a mask of requests.
 #pragma once
 
 #include <cstdint>

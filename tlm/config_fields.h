@@ -98,7 +98,7 @@ struct field_limits {
         l.reason = text;
         return l;
     }
-    bool bounds_whole() const { return least != 0 || most != ~std::uint64_t{0} || multiple != 1 || choices != 0; }
+    bool bounds_whole() const { return least != 0 || most != ~std::uint64_t{0} || multiple != 1 || power_of_two || choices != 0; }
     bool bounds_real() const { return std::isfinite(least_real) || std::isfinite(most_real); }
 };
 

@@ -4,11 +4,10 @@
 // The link protocol: two calls, and TLM-2.0 sockets that carry them.
 //
 //   forward   send(packet, delay)        the sender's wire starts now; the first byte is at the receiver after
-//             `delay_ps`, the
-//                                        last one packet.serialisation_ps later. Never blocks, never fails: the credit
-//                                        has paid.
+//                                        `delay_ps`, the last one packet.serialisation_ps later. It never blocks and
+//                                        never fails: the credit has paid.
 //   backward  credit(vl, cells, delay)   `cells` buffer cells of `vl` are free; the sender may count them after
-//             `delay_ps`.
+//                                        `delay_ps`.
 //
 // Delays count from the caller's present time (notifier::now_ps, which is sc_time_stamp() for whoever is not a timeline
 // handler). The receiver advertises its buffer depth by one credit() per VL at start_of_simulation; the depth is

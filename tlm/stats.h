@@ -60,18 +60,6 @@ private:
     std::uint64_t value_ = 0;
 };
 
-/// A level that rises and falls.
-class gauge {
-public:
-    void set(std::uint64_t v) { value_ = v; }
-    void raise(std::uint64_t by) { value_ += by; }
-    void lower(std::uint64_t by) { value_ -= by; }
-    std::uint64_t value() const { return value_; }
-
-private:
-    std::uint64_t value_ = 0;
-};
-
 /// One statistic of a group. The texts are static; `object` outlives the row because both belong to one module.
 struct stat_row {
     const char* name;

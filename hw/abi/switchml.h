@@ -220,10 +220,6 @@ constexpr bth decode_bth(const std::uint8_t* from)
 {
     return {static_cast<opcode>(from[0]), get32(from + 4) & 0xff'ffff, get32(from + 8) & k_psn_mask};
 }
-/// The PSN of an answer goes by position: an answer to the first packet of a message takes the lowest that has not been
-/// used on its queue pair, one to packet k the same plus k, for either version of the slots by itself. So a packet that
-/// is skipped (its slot is not complete), or comes twice (to one worker and to all), is a gap to the receiver, which
-/// drops the rest. A PSN that merely counted answers would let it put a packet where another belongs.
 /// RETH, 16 bytes behind the BTH of first and only packets. Toward the switch the key is slot << 1 | version of the
 /// first packet; address and length come back with the answer.
 struct reth {

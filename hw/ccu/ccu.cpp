@@ -292,6 +292,8 @@ void ccu::reset(std::uint32_t)
     std::fill(shared_.general_registers.begin(), shared_.general_registers.end(), 0);
     shared_.token = 0;
     code_word_ = 0;
+    store_.clear();
+    code_since_launch_ = 0;
 }
 
 work_load ccu::spent_on(work_kind kind, std::uint64_t now_ps) const

@@ -13,8 +13,8 @@
 // Parts: ccu_contexts (missions, loop engines) ─► ccu_execute ─► ccu_transfers ─► ccu_port ─► fabric ─► ccu_receiver
 //
 // Timing (docs/03_timing_model.md, section 14):
-//   launch at t -> first instruction at t + task_start; then one instruction a cycle, in order, where its check bits
-//     are set and its channel has a place
+//   launch at t -> first instruction at t + register_latency + task_start; then one instruction a cycle, in order,
+//     where its check bits are set and its channel has a place
 //   local transfer: memory as DMA accesses, SRAM n / sram_rate, the later of both; inside the memory n / copy_rate as
 //     well
 //   reduction: reads all slices, writes one, n / reduce_rate in the reduce unit, the latest of these

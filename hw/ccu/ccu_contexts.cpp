@@ -248,8 +248,8 @@ bool ccu::start_group(std::uint32_t number, const instruction& i)
             e.iterations = bodies[l].iterations;
             e.step = bodies[l].step;
             e.replica = std::uint64_t{k} * abi::ccu::group_address(offsets);
-            e.slice_offset = static_cast<std::uint16_t>(k * abi::ccu::group_slice(offsets));
-            e.entry_offset = static_cast<std::uint16_t>(k * abi::ccu::group_entry(offsets));
+            e.slice_offset = k * std::uint32_t{abi::ccu::group_slice(offsets)};
+            e.entry_offset = k * std::uint32_t{abi::ccu::group_entry(offsets)};
             e.began_ps = shared_.time.now_ps();
             --free_engines_;
             ++m.engines;

@@ -23,8 +23,8 @@ struct ccu_context {
     std::uint16_t channel = 0;
     std::uint16_t wait_entry = 0;
     std::uint16_t wait_mask = 0;
-    std::uint16_t slice_offset = 0; ///< of the replica
-    std::uint16_t entry_offset = 0;
+    std::uint32_t slice_offset = 0; ///< of the replica; with it a number may lie beyond the last slice or bit set
+    std::uint32_t entry_offset = 0;
     std::uint32_t mission = 0;
     std::uint32_t pc = 0;    ///< instruction of the store
     std::uint32_t first = 0; ///< of the body, of a task

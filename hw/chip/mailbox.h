@@ -66,8 +66,6 @@ public:
 
     /// True when the last command posted has been answered.
     bool idle() const { return done_ == posted_; }
-    std::uint32_t posted_sequence() const { return posted_; }
-    std::uint32_t done_sequence() const { return done_; }
 
     counter commands;
     counter answers;

@@ -20,8 +20,9 @@
 // starts at once: start = max(head, tail - serialisation_out) (cut-through: it must not run dry), or tail
 // (store-and-forward).
 //   head at the next router = start + propagation + pipeline      tail = head + serialisation_out
-//   output idle again = start + serialisation_out;  buffer read port free = start + min(serialisation_in,
-//   serialisation_out) credit usable at the upstream sender = start + serialisation_out + propagation
+//   output idle again = start + serialisation_out
+//   buffer read port free = start + min(serialisation_in, serialisation_out)
+//   credit usable at the upstream sender = start + serialisation_out + propagation
 // `pipeline` is that of the router that is entered, over a link or by injection; leaving through an edge charges none.
 // Where the output lies in another zone than the input, head and tail are at arbitration `zone_crossing` later, and
 // where routing looked the output up in a table `table_lookup` later; a packet behind it in the same FIFO does not

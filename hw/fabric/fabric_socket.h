@@ -86,7 +86,7 @@ private:
             outputs += link != fabric_engine::k_none && engine_.is_router_link(link) ? 1 : 0;
         }
         queued_.assign(engine_.port_count(router), 0);
-        share_cells_ = engine_.depth_cells(input_) / (outputs > 1 ? outputs : 1);
+        share_cells_ = std::max(1u, engine_.depth_cells(input_) / std::max(1u, outputs)); // 0 would mean: not parted
     }
     /// `cells`, or ~cells + 1, more wait here for the output that sends on `out_link`.
     void count_queued(std::uint32_t out_link, std::uint32_t cells)

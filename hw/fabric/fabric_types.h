@@ -50,9 +50,8 @@ struct fabric_config {
     duration pipeline;       ///< head of a packet: from the input pins of a router to its arbitration
     bool cut_through = true; ///< false: store-and-forward
     bool voq = false;        ///< one FIFO per output in every input buffer, instead of one for all
-    duration
-        /// Of a router on two dies: on top of the pipeline when input and output lie on different ones.
-        zone_crossing{};
+    /// Of a router on two dies: on top of the pipeline where input and output are on different ones.
+    duration zone_crossing{};
     /// VLs from here on go before all others at every output; what is being transmitted is not interrupted. Their FIFOs
     /// take turns by input port, the lowest first. 64: none do.
     std::uint32_t urgent_from_vl = 64;

@@ -22,8 +22,9 @@
 // receiver and sent again, in the same order; the model keeps the link busy instead and sends it once, from t' + S on.
 // Arrivals are the same. Two things differ: what follows stays in the buffer of the router meanwhile and not in the
 // retry buffer, and is arbitrated when it is sent for good. When `reinits` re-initialisations did not help either, the
-// link is down at t + S(e) + 2 D + request. Acknowledged, so that its place in the retry buffer is free: t_last + S + 2
-// D + acknowledge.
+// link is down at t + S(e) + 2 D + request. Its place in the retry buffer is free when it is acknowledged, at
+//
+//     t_last + S + 2 D + acknowledge
 #pragma once
 
 #include "hw/routing/fabric_plan.h"

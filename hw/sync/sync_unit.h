@@ -37,7 +37,6 @@ public:
 
     /// Of the network: this rank may go on.
     void release(std::uint64_t now_ps);
-    bool waits_for_release() const { return arrived_; }
 
     std::string stat_prefix() const override { return "sync"; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }

@@ -28,7 +28,11 @@ struct tofino_receive_queue {
     std::uint32_t position = 0; ///< of the last packet in its message
     std::uint32_t gaps = 0;     ///< packets dropped behind a gap since the last whole message
 };
-/// RDMA, toward one worker. The PSN of an answer goes by position (hw/abi/switchml.h).
+/// RDMA, toward one worker. The PSN of an answer goes by position: an answer to the first packet of a message takes the
+/// lowest that has not been used on its queue pair, one to packet k the same plus k, for either version of the slots by
+/// itself. So a packet that is skipped (its slot is not complete), or comes twice (to one worker and to all), is a gap
+/// to the receiver, which drops the rest. A PSN that merely counted answers would let it put a packet where another
+/// belongs.
 struct tofino_send_queue {
     std::array<std::uint32_t, 2> base{}; ///< of the present message, by version
     std::uint32_t next = 0;              ///< not used yet

@@ -20,6 +20,7 @@ struct tofino_packet {
     packet_ptr frame;
     std::uint8_t* words = nullptr; ///< in the frame, network order; nullptr with data off
     switchml_packet fields;
+    bool submitted = false; ///< to an aggregation unit, with `ticket`
     std::uint64_t ticket = 0;
     std::uint64_t arrived_ps = 0;
     std::uint32_t job = 0;

@@ -242,6 +242,7 @@ void tofino_switch::begin_pass(std::uint32_t index)
             pass_holds_words_ = p.words != nullptr;
         }
         p.ticket = units_[p.pipe]->submit(pass_, time_.now_ps());
+        p.submitted = true;
     }
     time_.schedule(time_.now_ps() + config_.ingress_latency.value(),
                    next_order(event_class::device, config_.ports + k_loops + p.pipe), *this, index, k_pass_ends);
@@ -252,7 +253,7 @@ void tofino_switch::end_pass(std::uint32_t index)
     tofino_packet& p = in_flight_[index];
     tofino_job_state& j = jobs_[p.job];
     aggregation_result result;
-    if (p.generation != j.generation || !j.simple)
+    if (std::exchange(p.submitted, false))
         result = units_[p.pipe]->take(p.ticket, time_.now_ps());
     if (p.generation != j.generation) {
         drop(drop_reason::job_removed);

@@ -12,8 +12,9 @@
 // Timing.
 //   a packet is read while a read-ahead slot is free and its way has room (link_fw_if::has_room)
 //   packet on the wire = max(data read, wire idle, credits there), in the order of the reads
-//   packet received at its last byte -> memory access; the buffer is free when the memory has taken the data: its
-//   queueing, not its latency a message has arrived when its last byte is in memory, whatever overtook what
+//   packet received at its last byte -> memory access
+//   the receive buffer is free when the memory has taken the data: after its queueing, without its latency
+//   a message has arrived when its last byte is in memory, whatever overtook what
 #pragma once
 
 #include "tlm/component.h"

@@ -530,7 +530,6 @@ bool ub_endpoint::settled(std::uint64_t now_ps)
 void ub_endpoint::reset(std::uint32_t)
 {
     paths_.reset();
-    sequence_ = 0;
     spread_ = 0;
     round_trip_ = {};
     std::fill(launched_until_ps_.begin(), launched_until_ps_.end(), 0);

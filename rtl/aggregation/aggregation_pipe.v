@@ -16,10 +16,10 @@
 module aggregation_pipe #(
   parameter Alus = 32,
   parameter Depth = 16384,                     // pool indices: slot ++ version; a power of two from 4
-  parameter Workers = 32,
+  parameter Workers = 32,                      // from 2
   parameter WordBits = 32,
   parameter ExponentBits = 8,
-  parameter CountBits = 8,
+  parameter CountBits = 8,                     // hold Workers: 2 ** CountBits > Workers
   parameter IndexBits = $clog2(Depth),
   parameter WorkerBits = $clog2(Workers)
 ) (

@@ -11,7 +11,7 @@ module next_step_decoder #(
   parameter CountBits = 8
 ) (
   input wire [3:0] type_i,             // 4 to 7 CONSUME0 to 3, 8 to 15 HARVEST0 to 7
-  input wire [1:0] size_i,             // 1: 64 words, 3: 256 words; others are dropped
+  input wire [1:0] size_i,             // 1: 64 words, 3: 256 words; others are dropped, but at HARVEST7
   input wire repeated_i,               // map result is not 0
   input wire [CountBits-1:0] count_i,
   output reg drop_o,

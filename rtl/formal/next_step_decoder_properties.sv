@@ -38,7 +38,7 @@ module next_step_decoder_properties #(
     NextTypeFollows: assert (~recirculate_o | next_type_o == (last_consume ? (size_i == 2'd1 ? 4'd15 : 4'd9) : type_i + 4'd1));
     ShortPacketHarvestsOnce: assert (~recirculate_o | (next_type_o == 4'd15) == (type_i == 4'd14 | size_i == 2'd1));
     NextTypeQuiet: assert (recirculate_o | next_type_o == 4'd4);
-    // Packets of 32 and 128 words go nowhere.
+    // Packets of 32 and 128 words go nowhere. HARVEST7 is decided without the size.
     OddSizesDropped: assert (size_i[0] | type_i == 4'd15 | drop_o);
   end
 

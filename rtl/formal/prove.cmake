@@ -6,7 +6,7 @@
 #   cmake -DPROOF=stateful_alu -DROOT=<root of the tree> -DWORK=<scratch folder> -P rtl/formal/prove.cmake
 #
 # With -DMUTANT=x.mutant the source has the bug of the mutant, and the assertion that the mutant names must be seen to
-# fail, from the cleared state on. The top modules and their sizes are below; rtl/formal/README.md lists what is proved.
+# fail, from the cleared state on. The top modules and their sizes are below; docs/15 lists what is proved.
 cmake_minimum_required(VERSION 3.25)
 include("${ROOT}/rtl/files.cmake")
 find_program(YOSYS yosys REQUIRED)

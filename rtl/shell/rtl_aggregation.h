@@ -4,13 +4,11 @@
 // The registers of one pipe, computed by the Verilog in rtl/aggregation instead of by aggregation_model.
 //
 // Models: the clock of 1.22 GHz (recalled). A pass enters at the first rising edge at or after its submit(), one a
-// clock; its
-//         result stands 4 clocks later. The clock stands still while nothing is under way (`gated`) or runs on
-//         (`free_running`); entries, results and registers are the same.
+//         clock; its result stands 4 clocks later. The clock stands still while nothing is under way (`gated`) or runs
+//         on (`free_running`); entries, results and registers are the same.
 // Does not model: time of clearing, which happens between two passes at no simulated time.
 // Timing: none toward the caller: take() clocks the pipe on until the result stands, even ahead of `now_ps`. The time
-// of a pass
-//         through the switch is the switch's, 4 clocks of it are the pipe's.
+//         of a pass through the switch is the switch's; 4 clocks of it are the pipe's.
 // C++ twin: hw/tofino/aggregation_model.h.
 #pragma once
 

@@ -573,6 +573,20 @@ TEST_CASE("ccu: microcode that is written is work but not for ever")
     CHECK(b.status(0) == 0);
 }
 
+TEST_CASE("ccu: a reset forgets microcode")
+{
+    ccu_bench b(1);
+    microcode c;
+    c.load_x(0, 1);
+    b.begin(0, c);
+    b.run();
+    CHECK(b.status(0) == 0);
+    b.unit(0).reset(0);
+    b.board.bench.events.at(10'000'000'000, [&] { b.launch(0, 0, 0, 1); });
+    b.run();
+    CHECK(b.status(0) == static_cast<std::uint32_t>(status::illegal_instruction));
+}
+
 TEST_CASE("ccu: a mission that is killed while its loops run leaves nothing behind")
 {
     ccu_bench b(3);

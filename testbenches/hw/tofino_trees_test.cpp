@@ -312,6 +312,29 @@ TEST_CASE("tofino: jobs that share a switch do not see each other")
           2);
 }
 
+TEST_CASE("tofino: a job without loss recovery is removed while a packet of it is in the switch")
+{
+    tofino_config c;
+    c.ports = 2;
+    c.register_depth = 64;
+    tofino_world w(c);
+    tofino_job j = w.job(2, 256, 4);
+    j.loss_recovery = false;
+    udp_message m;
+    m.words = ramp(256, 1);
+    // Wherever the packet is when its job ends.
+    constexpr std::uint32_t k_times = 80;
+    for (std::uint32_t i = 0; i < k_times; ++i) {
+        const std::uint64_t begin_us = 10 + 10 * i;
+        w.events.at(begin_us * k_us - k_us / 2, [&] { w.chip.add_job(j); });
+        w.send(begin_us, 1, m);
+        w.events.at(begin_us * k_us + i * k_us / 40, [&] { w.chip.remove_job(0); });
+    }
+    w.run();
+    CHECK(w.chip.dropped(drop_reason::job_removed) > 0);
+    CHECK(w.log(0).empty());
+}
+
 TEST_CASE("tofino: a removed job drops its packets and leaves clean slots behind")
 {
     tofino_config c;

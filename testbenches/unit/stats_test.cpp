@@ -14,12 +14,10 @@ struct device {
         stats.add("reads", "1", "Reads", reads);
         stats.add("busy", "ps", "Busy time", busy);
         stats.add("depth", "packets", "Deepest queue", depth);
-        stats.add("level", "packets", "Queue now", level);
     }
     counter reads;
     accumulated_time busy;
     maximum depth;
-    gauge level;
     stat_group stats;
 };
 } // namespace
@@ -34,16 +32,12 @@ TEST_CASE("statistics count and reset")
     d.depth.record(3);
     d.depth.record(7);
     d.depth.record(5);
-    d.level.raise(4);
-    d.level.lower(1);
     CHECK(d.reads.value() == 42);
     CHECK(d.busy.value() == 2000);
     CHECK(d.depth.value() == 7);
-    CHECK(d.level.value() == 3);
     d.reads.reset();
     d.busy.reset();
     d.depth.reset();
-    d.level.set(0);
     for (const auto& row : d.stats.rows())
         CHECK(row.value() == 0);
 }
@@ -55,7 +49,7 @@ TEST_CASE("a group has its rows in the order in which they were added and finds 
     std::string walked;
     for (const stat_row& row : a.stats.rows())
         walked += std::string(row.name) + '=' + std::to_string(row.value()) + row.unit + ' ';
-    CHECK(walked == "reads=11 busy=0ps depth=0packets level=0packets ");
+    CHECK(walked == "reads=11 busy=0ps depth=0packets ");
     CHECK(a.stats.find("no such thing") == nullptr);
     REQUIRE(a.stats.find("busy"));
     CHECK(std::string(a.stats.find("busy")->description) == "Busy time");

@@ -99,6 +99,14 @@ TEST_CASE("an order is met when all names stand in the same places and both orde
     CHECK(j["tolerance"]["kind"] == "order");
 }
 
+TEST_CASE("values that are alike have no order")
+{
+    using names = std::vector<std::string>;
+    CHECK(largest_first({{1, "a"}, {3, "b"}, {2, "c"}}) == names{"b", "c", "a"});
+    CHECK(largest_first({{2, "a"}, {2, "b"}, {1, "c"}}) == names{"a = b", "c"});
+    CHECK(largest_first({{-1, "a"}, {-1, "b"}}) == names{"a = b"});
+}
+
 TEST_CASE("a row that is shown and not judged is neither met nor missed")
 {
     validation_report report;
