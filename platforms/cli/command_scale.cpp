@@ -343,7 +343,7 @@ int scale(const scale_options& options)
         if (p->scaled != nullptr)
             able.emplace_back(p->name);
     if (loaded.info->scaled == nullptr)
-        throw user_error(fmt::format("{}: platform has no rule for machines of other sizes; those of {} have one.", name, fmt::join(able, ", ")));
+        throw user_error(fmt::format("{}: `weft scale` works with files of {}; this one is of {}. `weft sweep` runs it with other sizes.", name, fmt::join(able, ", "), loaded.info->name));
     const run_config& run = loaded.platform->run();
     if (!run.training_step)
         throw user_error(fmt::format("{}: training_step is missing; scale runs its steps, as configs/ipu_pod/resnet50_pod16.yaml has one.", name));

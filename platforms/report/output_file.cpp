@@ -24,11 +24,13 @@ bool tells_full_disk(int error) { return error == ENOSPC || error == EDQUOT; }
 
 std::string refusal(const std::string& path, const std::string& what, int error)
 {
-    std::string remedy = "Give another place for the results.";
+    std::string remedy = "Give another place.";
     if (tells_full_disk(error))
         remedy = "Free some space, or give a place on another disk.";
     else if (error == EACCES || error == EPERM || error == EROFS)
         remedy = "Give a place that you may write to, or change its permissions.";
+    else if (error == ENOENT)
+        remedy = "Give another place, or make its folder first.";
     else if (error == ENOTDIR || error == EEXIST)
         remedy = "A file stands where a folder is needed: remove it, or give another place.";
     else if (error == EISDIR)

@@ -7,6 +7,7 @@
 #include "tlm/check.h"
 
 #include <cstdlib>
+#include <filesystem>
 #include <fmt/format.h>
 #include <fstream>
 #include <sstream>
@@ -95,6 +96,8 @@ std::string report_page(const json& results, const json& activity, const json& p
 
 std::string report_page_of(const std::string& dir, const std::string& published, const std::string& library)
 {
+    if (!std::filesystem::exists(dir))
+        throw user_error(fmt::format("{}: there is no such folder.", dir));
     const char* const run_again = "Run again: weft run FILE --report --out DIR.";
     const json results = read_json(dir + "/results.json", run_again);
     for (const char* key : {"results", "digest", "simulated_time_ps", "config", "stats"})

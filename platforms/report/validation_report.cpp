@@ -18,11 +18,15 @@ std::string text_of(const std::optional<double>& value, const std::vector<std::s
     return value ? fmt::format("{:.4g}{}{}", *value, unit.empty() ? "" : " ", unit) : "-";
 }
 
-std::string tolerance_text(const tolerance& t)
+/// Of a difference: of percentages in points.
+std::string unit_of_points(const validation_row& row) { return row.unit.empty() || row.unit == "%" ? "points" : row.unit; }
+
+std::string tolerance_text(const validation_row& row)
 {
+    const tolerance& t = row.tolerance;
     switch (t.by) {
     case tolerance::kind::percent: return fmt::format("{:.3g} %", t.amount);
-    case tolerance::kind::points: return fmt::format("{:.3g} points", t.amount);
+    case tolerance::kind::points: return fmt::format("{:.3g} {}", t.amount, unit_of_points(row));
     case tolerance::kind::factor: return fmt::format("factor {:.3g}", t.amount);
     case tolerance::kind::order: return "same order";
     default: return "exact";
@@ -34,7 +38,7 @@ std::string error_text(const validation_row& row)
     if (!row.published || !row.simulated)
         return "-";
     if (row.tolerance.by == tolerance::kind::points)
-        return fmt::format("{:+.2f} points", *row.simulated - *row.published);
+        return fmt::format("{:+.2f} {}", *row.simulated - *row.published, unit_of_points(row));
     if (row.tolerance.by == tolerance::kind::factor)
         return *row.published != 0 ? fmt::format("x {:.2f}", *row.simulated / *row.published) : "-";
     return *row.published != 0 ? fmt::format("{:+.1f} %", row.error_percent()) : "-";
@@ -146,8 +150,11 @@ std::vector<std::string> largest_first(std::vector<std::pair<double, std::string
 {
     std::stable_sort(values.begin(), values.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
     std::vector<std::string> names;
-    for (const auto& [value, name] : values)
-        names.push_back(name);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (i != 0 && values[i].first == values[i - 1].first)
+            names.back() += " = " + values[i].second; // an order that nothing has decided
+        else
+            names.push_back(values[i].second);
     return names;
 }
 
@@ -232,7 +239,7 @@ std::string line_of(const validation_row& row)
         return fmt::format("{} {}\n      published {}\n      simulated {}", head, verdict_text(row), published,
                            simulated);
     return fmt::format("{} published {:>11}  simulated {:>11}  error {:>12}  tolerance {:>11}  null model {:>14}  {}",
-                       head, published, simulated, error_text(row), row.judged() ? tolerance_text(row.tolerance) : "-",
+                       head, published, simulated, error_text(row), row.judged() ? tolerance_text(row) : "-",
                        null_text(row), verdict_text(row));
 }
 
@@ -273,7 +280,7 @@ std::string to_markdown(const validation_report& r)
         text += fmt::format("| {} | {} | {} | {} | {} | {} | {} | {} | {} | {} |\n", row.target, kind_text(row),
                             cell(row.what), text_of(row.published, row.published_order, row.unit),
                             text_of(row.simulated, row.simulated_order, row.unit), error_text(row),
-                            row.judged() ? tolerance_text(row.tolerance) : "-", cell(verdict_text(row)), null_text(row),
+                            row.judged() ? tolerance_text(row) : "-", cell(verdict_text(row)), null_text(row),
                             cell(row.source));
     for (const std::string& note : r.notes)
         text += "\n" + note + "\n";

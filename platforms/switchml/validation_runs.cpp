@@ -95,15 +95,13 @@ run_figures simulate(const switchml_config& config)
 
 std::vector<std::string> in_order(std::vector<named_value> values)
 {
-    std::stable_sort(values.begin(), values.end(),
-                     [](const named_value& a, const named_value& b) { return a.value > b.value; });
-    std::vector<std::string> names;
+    std::vector<std::pair<double, std::string>> known;
     for (const named_value& v : values) {
         if (!v.value)
             return {};
-        names.emplace_back(v.name);
+        known.emplace_back(*v.value, v.name);
     }
-    return names;
+    return largest_first(std::move(known));
 }
 
 void check_sound(const switchml_config& config)

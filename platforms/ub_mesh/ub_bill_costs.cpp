@@ -34,6 +34,10 @@ double electrical_lanes(const ub_bill& b)
     return static_cast<double>(b.lanes_of(ub_cable_kind::passive) + b.lanes_of(ub_cable_kind::active));
 }
 
+std::string mtbf_text(const ub_failures& f)
+{
+    return f.total() > 0 ? fmt::format("{:.1f} h", f.mtbf_h()) : "without end: these rates have no failures";
+}
 } // namespace
 
 ub_comparison::ub_comparison(const ub_prices& prices) : prices_(prices)
@@ -106,9 +110,9 @@ std::string ub_comparison::text(const ub_bill& bill) const
     }
     const ub_failures f = failures_of(bill);
     t += fmt::format(
-        "  {} optical modules of x{}; {:.2f} failures a year by rates of one part, MTBF {:.1f} h, availability "
+        "  {} optical modules of x{}; {:.2f} failures a year by rates of one part, MTBF {}, availability "
         "{:.2f} % ({:.2f} % with monitoring)\n",
-        bill.optical_modules(lanes_per_module()), lanes_per_module(), f.total(), f.mtbf_h(),
+        bill.optical_modules(lanes_per_module()), lanes_per_module(), f.total(), mtbf_text(f),
         100 * f.availability(prices_.mttr_minutes.value), 100 * f.availability(prices_.mttr_monitored_minutes.value));
     return t;
 }
@@ -238,9 +242,9 @@ std::string ub_comparison::text() const
 
     const auto failures = [&](const char* name, const ub_failures& f) {
         t += fmt::format(
-            "  {:<34} E-cables {:.2f}, optical {:.2f}, LRS {:.2f}, HRS {:.2f}: {:.1f} a year, MTBF {:.1f} h, "
+            "  {:<34} E-cables {:.2f}, optical {:.2f}, LRS {:.2f}, HRS {:.2f}: {:.1f} a year, MTBF {}, "
             "availability {:.2f} % ({:.2f} % with monitoring)\n",
-            name, f.electrical, f.optical, f.lrs, f.hrs, f.total(), f.mtbf_h(),
+            name, f.electrical, f.optical, f.lrs, f.hrs, f.total(), mtbf_text(f),
             100 * f.availability(prices_.mttr_minutes.value),
             100 * f.availability(prices_.mttr_monitored_minutes.value));
     };

@@ -254,7 +254,7 @@ bool collective_host::compute(std::uint64_t time_ps)
     const std::uint64_t now_ps = kernel_now_ps();
     if (now_ps > bound_.limit_ps() || time_ps > bound_.limit_ps() - now_ps) {
         outcome_.failure =
-            fmt::format("compute would go on to {}, and time_limit = {} of simulated time is over before.",
+            fmt::format("compute, or its wait for samples, would go on to {}, and time_limit = {} of simulated time is over before.",
                         rounded_text(duration(now_ps + time_ps)), to_string(config_.time_limit));
         return false;
     }

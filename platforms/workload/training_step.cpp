@@ -3,6 +3,7 @@
 #include "platforms/workload/training_step.h"
 
 #include "platforms/workload/digest.h"
+#include "platforms/workload/run_config.h"
 
 #include <algorithm>
 #include <cmath>
@@ -94,13 +95,20 @@ std::vector<key_rule<step_input>> step_input::key_rules()
     return rules;
 }
 
+namespace {
+// Longer than any run: what is longer still is taken as long, so that sums of a few fit 64 bits.
+constexpr double k_beyond_runs_ps = 2.0 * static_cast<double>(run_config::k_longest_time.value());
+
+std::uint64_t whole_ps(double ps) { return static_cast<std::uint64_t>(std::llround(std::min(ps, k_beyond_runs_ps))); }
+} // namespace
+
 std::uint64_t step_input::preparation_ps(std::uint64_t samples) const
 {
     if (data != sample_source::real)
         return 0;
     const std::uint32_t at_once = numa_nodes == 0 ? instances : std::min(instances, numa_nodes);
     const double all_at_once = static_cast<double>(at_once) * static_cast<double>(hosts());
-    return static_cast<std::uint64_t>(std::llround(static_cast<double>(samples) * 1e12 / (samples_per_second * all_at_once)));
+    return whole_ps(static_cast<double>(samples) * 1e12 / (samples_per_second * all_at_once));
 }
 
 std::uint64_t step_input::transfer_ps(std::uint64_t samples) const
@@ -109,7 +117,7 @@ std::uint64_t step_input::transfer_ps(std::uint64_t samples) const
         return 0;
     const double bits = static_cast<double>(samples) * static_cast<double>(sample.value()) * 8;
     const double taken_bps = into_ranks ? static_cast<double>(into_ranks->value()) : links_bps();
-    return static_cast<std::uint64_t>(std::llround(bits * 1e12 / std::min(links_bps(), taken_bps)));
+    return whole_ps(bits * 1e12 / std::min(links_bps(), taken_bps));
 }
 
 std::vector<config_problem> step_pipeline::validate() const
@@ -144,9 +152,7 @@ namespace {
 /// 0 without a rate: where a file leaves it out, the platform sets it, or refuses the file.
 std::uint64_t time_of(data_size bytes, const std::optional<bandwidth>& rate)
 {
-    return rate ? static_cast<std::uint64_t>(
-                      std::llround(static_cast<double>(bytes.value()) * 8e12 / static_cast<double>(rate->value())))
-                : 0;
+    return rate ? whole_ps(static_cast<double>(bytes.value()) * 8e12 / static_cast<double>(rate->value())) : 0;
 }
 } // namespace
 
@@ -162,9 +168,7 @@ std::uint64_t step_streaming::transfer_ps() const
 
 std::uint64_t step_streaming::on_tiles_ps(std::uint64_t compute_ps) const
 {
-    return io_tiles == 0 ? compute_ps
-                         : static_cast<std::uint64_t>(
-                               std::llround(static_cast<double>(compute_ps) * tiles / (tiles - io_tiles)));
+    return io_tiles == 0 ? compute_ps : whole_ps(static_cast<double>(compute_ps) * tiles / (tiles - io_tiles));
 }
 
 std::uint64_t step_streaming::slot_ps(std::uint64_t compute_ps) const
@@ -191,6 +195,13 @@ std::uint64_t training_step_config::slot_ps() const
 {
     const slot_times t = slot();
     return t.compute_ps + t.streaming_ps + t.activations_ps;
+}
+
+std::uint64_t training_step_config::compute_ps() const
+{
+    return whole_ps(static_cast<double>(slot_ps()) * static_cast<double>(slots())) == whole_ps(k_beyond_runs_ps)
+               ? whole_ps(k_beyond_runs_ps)
+               : slot_ps() * slots();
 }
 
 std::string training_step_config::text() const
@@ -250,6 +261,9 @@ std::vector<config_problem> training_step_config::validate() const
     p.need(
         !groups.empty() || !exchanges.empty(), "groups",
         "is missing or empty, so there is nothing to sum; add at least one entry, for example \"- {bytes: 25 MB}\".");
+    p.need(compute_ps() <= run_config::k_longest_time.value(), "compute",
+           fmt::format("of {} micro batches, with what streaming and pipeline add, takes longer than a run can: {}.", accumulation,
+                       to_string(run_config::k_longest_time)));
     p.need(collectives() <= k_most_collectives, "steps",
            fmt::format("makes {} collectives (steps x (groups + exchanges)), must be at most {}.", collectives(),
                        k_most_collectives));

@@ -332,7 +332,8 @@ struct training_step_config {
     {
         return accumulation + (pipeline ? pipeline->stages - 1 : 0);
     }                                                                ///< of a step: a pipeline fills and drains
-    std::uint64_t compute_ps() const { return slot_ps() * slots(); } ///< of a step
+    /// Of a step; one that is longer than any run is twice k_longest_time.
+    std::uint64_t compute_ps() const;
     std::uint64_t update_ps(std::uint32_t replicas) const
     {
         return !optimiser ? 0 : optimiser->update.value() / (sharded() ? std::max(1u, replicas) : 1);

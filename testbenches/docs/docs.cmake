@@ -39,3 +39,5 @@ add_test(NAME docs/names COMMAND "${WEFT_PYTHON}" -B "${CMAKE_CURRENT_LIST_DIR}/
 add_test(NAME docs/tools COMMAND "${WEFT_PYTHON}" -B "${CMAKE_CURRENT_LIST_DIR}/test_tools.py")
 add_test(NAME docs/sentences COMMAND "${WEFT_PYTHON}" -B "${CMAKE_CURRENT_LIST_DIR}/check_sentences.py")
 set_tests_properties(docs/names docs/sentences docs/tools PROPERTIES LABELS fast TIMEOUT 60)
+add_test(NAME docs/key_limits COMMAND "${WEFT_PYTHON}" -B "${CMAKE_CURRENT_LIST_DIR}/key_limits.py" $<TARGET_FILE:weft>)
+set_tests_properties(docs/key_limits PROPERTIES LABELS system TIMEOUT 900)

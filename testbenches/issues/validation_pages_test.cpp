@@ -27,7 +27,9 @@ struct validation_page {
 };
 constexpr validation_page k_pages[] = {{"docs/06_validation_tpu_v3.md", "docs/11_tpu_v3.md"},
                                        {"docs/06_validation_switchml.md", "docs/16_switchml.md"},
-                                       {"docs/06_validation_ub_mesh.md", "docs/17_ub_mesh.md"}};
+                                       {"docs/06_validation_ub_mesh.md", "docs/17_ub_mesh.md"},
+                                       {"docs/06_validation_trainium.md", "docs/19_trainium.md"},
+                                       {"docs/06_validation_ipu_pod.md", "docs/20_ipu_pod.md"}};
 
 std::string content_of(const std::string& file)
 {
@@ -111,6 +113,15 @@ std::string emergent_counts(const parsed_page& page)
             met += r.verdict == "met" ? 1 : 0;
         }
     return std::to_string(met) + " of " + std::to_string(of) + " emergent targets";
+}
+
+/// "15 by null models": emergent rows that bytes over a rate and a constant meet.
+std::string null_counts(const parsed_page& page)
+{
+    std::size_t met = 0;
+    for (const page_row& r : page.rows)
+        met += r.kind == "emergent" && judged(r) && r.null_model.size() > 5 && r.null_model.find(", met") != std::string::npos ? 1 : 0;
+    return std::to_string(met) + " by null models";
 }
 
 } // namespace
@@ -203,6 +214,9 @@ TEST_CASE("README and docs quote the emergent counts of the validation pages", "
             INFO(where << " should quote \"" << counts << "\" of " << p.file);
             CHECK(content_of(where).find(counts) != std::string::npos);
         }
+        const std::string quoted = counts + " met, " + null_counts(parse(p.file)) + ": [06](" + p.file;
+        INFO("README.md should quote \"" << quoted << '"');
+        CHECK(content_of("README.md").find(quoted) != std::string::npos);
     }
 }
 
