@@ -237,6 +237,8 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
     std::set<std::string> inputs;
     std::map<std::string, std::string> texts{{file.platform, text}};
     identity_parts identities;
+    std::map<std::string, std::size_t> first_of_identity;
+    std::string repeated;
     for (std::size_t i = 0; i < settings.size(); ++i) {
         planned_point point;
         point.name = name_of_point(settings[i]);
@@ -255,6 +257,9 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
         if (loaded.platform) {
             const config_field resolved = loaded.platform->resolved();
             fill(point, loaded, resolved, identities);
+            if (const auto [first, is_new] = first_of_identity.emplace(point.identity, i); !is_new)
+                repeated += fmt::format("{}: warning: points {} and {} are the same run: {} and {}; remove one.\n", file.file, first->second, i,
+                                        plan.points[first->second].name, point.name);
             for (std::size_t k = 0; k < keys.size(); ++k) {
                 const config_field* const field = field_at(resolved, keys[k]);
                 point.cells.push_back(as_written(cell_of(resolved, keys[k]), settings[i], keys[k], field));
@@ -289,7 +294,7 @@ sweep_plan plan_sweep(const sweep_file& file, const std::vector<std::string>& ov
         plan.columns.push_back(column_of(keys[k], kinds[k] ? &*kinds[k] : nullptr, cells));
     }
     plan.inputs.assign(inputs.begin(), inputs.end());
-    plan.messages = problems.text(texts);
+    plan.messages = problems.text(texts) + repeated;
     return plan;
 }
 

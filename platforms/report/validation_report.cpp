@@ -218,14 +218,17 @@ std::size_t validation_report::count(row_kind::name kind, verdict v) const
 
 null_score validation_report::score_of(const std::string& target) const
 {
-    null_score s;
+    // Of the emergent rows; of all where none is.
+    null_score emergent, all;
     for (const validation_row& row : rows)
-        if (row.target == target && row.judged() && row.has_null_model()) {
-            ++s.rows;
-            s.simulation_met += row.result() == verdict::met ? 1 : 0;
-            s.null_met += row.null_model_meets() ? 1 : 0;
-        }
-    return s;
+        if (row.target == target && row.judged() && row.has_null_model())
+            for (null_score* s : {&all, &emergent})
+                if (s == &all || row.kind.is(row_kind::name::emergent)) {
+                    ++s->rows;
+                    s->simulation_met += row.result() == verdict::met ? 1 : 0;
+                    s->null_met += row.null_model_meets() ? 1 : 0;
+                }
+    return emergent.rows != 0 ? emergent : all;
 }
 
 std::string line_of(const validation_row& row)

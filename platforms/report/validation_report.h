@@ -117,7 +117,7 @@ struct null_model {
     std::string what; ///< "bytes / 82 GB/s + 0.71 ms, the constant fitted to T1"
 };
 struct null_score {
-    std::size_t rows = 0; ///< judged ones for which the null model has a value
+    std::size_t rows = 0; ///< judged ones for which the null model has a value; emergent ones where there are any
     std::size_t simulation_met = 0;
     std::size_t null_met = 0;
 };

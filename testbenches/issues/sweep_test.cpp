@@ -345,6 +345,10 @@ TEST_CASE("sweep: wrong keys and values are refused with the lines of the sweep 
     CHECK_THAT(refused("t.yaml --engine clurm --out new"), Contains("clurm"));
     folder.write("u.yaml", "sweep: {platform: b.yaml}\ngrid: {mesh.rows: [2]}\n");
     CHECK_THAT(refused("u.yaml"), Contains("b.yaml: error: there is no such file"));
+    folder.write("v.yaml", "sweep: {platform: a.yaml, out: new}\ngrid: {ici.router_latency: [4 cycles, 8 cycles, 4cycles]}\n");
+    CHECK(folder.weft("sweep v.yaml --dry-run") == 0); // a value that is written in two ways
+    CHECK_THAT(folder.read("stderr"),
+               Contains("v.yaml: warning: points 0 and 2 are the same run: ici.router_latency=4 cycles and ici.router_latency=4cycles; remove one."));
     CHECK(folder.weft("sweep t.yaml --dry-run --skip-invalid --out new --set mesh.wrap=none") == 0);
     CHECK_THAT(folder.read("stdout"),
                Contains("0  mesh.rows=2, mesh.cols=2  (about ") && Contains("3  mesh.rows=3, mesh.cols=3  refused: "));

@@ -78,7 +78,7 @@ TEST_CASE("cells of a mesh with gaps have one holder in each line and are dealt 
         const auto rows = static_cast<std::uint16_t>(2 + draw() % 8), cols = static_cast<std::uint16_t>(2 + draw() % 8);
         std::set<std::uint16_t> gaps;
         const std::uint32_t most = std::min<std::uint32_t>(abi::k_most_gaps, rows * cols - 2);
-        for (std::uint32_t n = draw() % (most + 1); gaps.size() < n;)
+        for (const auto n = static_cast<std::uint32_t>(draw() % (most + 1)); gaps.size() < n;)
             gaps.insert(static_cast<std::uint16_t>(draw() % (rows * cols)));
         INFO(rows << " x " << cols << ", " << gaps.size() << " gaps");
         check(mesh_of(rows, cols, gaps), i % 2 != 0);

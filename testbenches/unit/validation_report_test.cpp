@@ -220,6 +220,12 @@ TEST_CASE("a null model is judged by the tolerance of its row and counted beside
     CHECK(page.find("| 4.41 %, MISS |") != std::string::npos);
     CHECK(head_of(r).find("simulation meets 2 of 3, the null model 2: bytes / rate") != std::string::npos);
     CHECK(to_json(r)["null_models"][0]["null_met"] == 2);
+    r.rows[0].kind = row_kind::calibrated("a delay"); // fitted rows are no evidence beside emergent ones
+    CHECK(r.score_of("T1").rows == 2);
+    CHECK(r.score_of("T1").simulation_met == 1);
+    for (validation_row& fitted : r.rows)
+        fitted.kind = row_kind::calibrated("a delay");
+    CHECK(r.score_of("T1").rows == 3);
     CHECK(to_json(r)["targets"][1]["why_miss"] == "a reason");
 
     validation_row order(row_kind::emergent());
