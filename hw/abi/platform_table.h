@@ -35,7 +35,7 @@ inline constexpr std::uint64_t k_sync_base = 0x1003'0000; ///< 0x1002'0000 is th
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 11;
+inline constexpr std::uint32_t k_platform_table_version = 12;
 inline constexpr std::uint16_t k_all_near = 0xffff; ///< more than any machine has
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
