@@ -31,7 +31,7 @@ public:
         const std::vector<core_mark>& marks = run_.cores[rank];
         next_ = {step::core, rank, k_none};
         if (std::none_of(marks.begin(), marks.end(), [&](const core_mark& m) { return m.time_ps == cursor_; }))
-            from_other_devices(rank);              // another core than the first of the chip has answered
+            from_other_devices(rank);       // another core than the first of the chip has answered
         constexpr unsigned k_patience = 64; // steps without getting on in time
         unsigned idle = 0;
         while (cursor_ > path_.begin_ps) {

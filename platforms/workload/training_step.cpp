@@ -199,9 +199,8 @@ std::uint64_t training_step_config::slot_ps() const
 
 std::uint64_t training_step_config::compute_ps() const
 {
-    return whole_ps(static_cast<double>(slot_ps()) * static_cast<double>(slots())) == whole_ps(k_beyond_runs_ps)
-               ? whole_ps(k_beyond_runs_ps)
-               : slot_ps() * slots();
+    const std::uint64_t slot = slot_ps();
+    return static_cast<double>(slot) * static_cast<double>(slots()) < k_beyond_runs_ps ? slot * slots() : whole_ps(k_beyond_runs_ps);
 }
 
 std::string training_step_config::text() const
