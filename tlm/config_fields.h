@@ -222,6 +222,14 @@ private:
     const entry (&sources_)[Count];
 };
 
+/// Which part of a machine the values of a config struct are speeds of: `static constexpr config_part k_part`, which may
+/// be left out. `weft explain` tries changes by it.
+enum class config_part : std::uint8_t { none, links, memory, core, dma, ccu, sync, nic, aggregation, job };
+template <class T, class = void> struct part_of : std::integral_constant<config_part, config_part::none> {
+};
+template <class T> struct part_of<T, std::void_t<decltype(T::k_part)>> : std::integral_constant<config_part, T::k_part> {
+};
+
 template <class T, class = void> struct has_validate : std::false_type {
 };
 template <class T> struct has_validate<T, std::void_t<decltype(std::declval<const T&>().validate())>> : std::true_type {

@@ -9,6 +9,8 @@
 // with `data: off` no packet has any, and nothing else changes.
 #pragma once
 
+#include "tlm/units.h"
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -136,6 +138,7 @@ struct packet_format {
     std::uint32_t cell_flits = 1;          ///< flits of one credit
 
     std::uint64_t cell_bytes() const { return std::uint64_t{cell_flits} * flit_bytes; }
+    std::uint32_t cells_of_buffer(data_size buffer) const { return static_cast<std::uint32_t>(buffer.value() / cell_bytes()); }
     std::uint32_t packets_for(std::uint64_t payload) const
     {
         return payload == 0 ? 1u : static_cast<std::uint32_t>((payload + max_payload_bytes - 1) / max_payload_bytes);
@@ -171,6 +174,31 @@ struct packet_format {
     {
         const std::uint64_t flits = flits_of_one(payload);
         return flits == 0 ? 1 : (flits + cell_flits - 1) / cell_flits;
+    }
+
+    /// What a full packet fills of a buffer.
+    data_size room_of_one() const { return data_size(cells_of_one(max_payload_bytes) * cell_bytes()); }
+    /// "is 256 B, but one packet fills 288 B (...), so none could ever pass."; "" where `buffer` holds one.
+    std::string no_room_for_one(data_size buffer) const;
+    /// A full packet on a wire of `rate`; at least the 1 ps that time can tell apart.
+    std::uint64_t packet_ps(bandwidth rate) const
+    {
+        const std::uint64_t span = wire_rate(rate).time_ps(wire_bytes_of_one(max_payload_bytes));
+        return span == 0 ? 1 : span;
+    }
+    /// Of a credit: a full packet out, and its credit back (docs/03_timing_model.md).
+    std::uint64_t round_trip_ps(bandwidth rate, duration wire, duration pipeline) const { return 2 * wire.value() + pipeline.value() + packet_ps(rate); }
+    /// Buffer with which a stream of full packets runs at the rate of a link: whole packets, headers included.
+    data_size room_for_full_rate(bandwidth rate, duration wire, duration pipeline) const
+    {
+        return data_size((round_trip_ps(rate, wire, pipeline) + packet_ps(rate) - 1) / packet_ps(rate) * room_of_one().value());
+    }
+    /// The share of that rate which `buffer` allows, 0 to 1.
+    double reachable_share(data_size buffer, bandwidth rate, duration wire, duration pipeline) const
+    {
+        const double share = static_cast<double>(buffer.value() / room_of_one().value() * packet_ps(rate)) /
+                             static_cast<double>(round_trip_ps(rate, wire, pipeline));
+        return share < 1 ? share : 1;
     }
 
     /// Sums over the packets that `payload` bytes are cut into.

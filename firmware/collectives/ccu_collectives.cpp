@@ -41,7 +41,7 @@ public:
         refused = !s.ok() && s.code == abi::status_code::unsupported;
         if (!s.ok())
             return s;
-        const bool prepares = (command_.transposed & abi::k_only_prepares) != 0;
+        const bool prepares = command_.only_prepares != 0;
         if (!plan_.in_rounds())
             s = set_channels();
         if (!s.ok())

@@ -262,6 +262,8 @@ abi::status replica_runner::phase(const replica_line& line, abi::algorithm metho
 
 abi::status replica_runner::run_rings()
 {
+    if (x.command.gathers_by > abi::k_algorithms)
+        return {abi::status_code::bad_command, "command.gathers_by", x.command.gathers_by};
     const replica_phases p(table(), x.command);
     const abi::exchange_mode mode = table().exchanges;
     replica_line inside{p.domain_size, p.at, p.domain * p.domain_size, 1, false, {}, k_sem_domain, k_sem_domain_ready};

@@ -42,13 +42,11 @@ constexpr std::uint32_t position_of(abi::ring_order order, bool mirrored, std::u
 
 inline constexpr std::uint32_t k_most_replica_rings = 4;
 
-/// In command::root of an all-reduce by rings, which has no root: by which method its all-gather goes. 0: that of its
-/// reduce-scatter.
-constexpr std::uint32_t told_gather(abi::algorithm method) { return 1 + static_cast<std::uint32_t>(method); }
+/// command::gathers_by for that method.
+constexpr std::uint8_t gathered_by(abi::algorithm method) { return static_cast<std::uint8_t>(1 + static_cast<std::uint32_t>(method)); }
 constexpr abi::algorithm gather_method(const abi::command& command)
 {
-    const bool told = command.op == abi::collective_op::all_reduce && command.root != 0;
-    return told ? static_cast<abi::algorithm>(command.root - 1) : command.algo;
+    return command.gathers_by != 0 ? static_cast<abi::algorithm>(command.gathers_by - 1) : command.algo;
 }
 
 /// One ring in one direction, as one replica sees it. Positions count along the order; `reversed` walks it backwards.

@@ -35,7 +35,7 @@ inline constexpr std::uint64_t k_sync_base = 0x1003'0000; ///< 0x1002'0000 is th
 inline constexpr std::uint64_t k_hbm_base = 0x80'0000'0000; ///< 512 GiB up: the chip's own HBM
 
 inline constexpr std::uint32_t k_platform_table_magic = 0x54'46'45'57; ///< "WEFT"
-inline constexpr std::uint32_t k_platform_table_version = 12;
+inline constexpr std::uint32_t k_platform_table_version = 13;
 inline constexpr std::uint16_t k_all_near = 0xffff; ///< more than any machine has
 inline constexpr unsigned k_max_dims = 6;
 inline constexpr unsigned k_max_failed_regions = 8;
@@ -217,10 +217,13 @@ struct command {
     std::uint64_t chunk_bytes = 0; ///< pipelining grain, > 0
     std::uint64_t timeout_ns = 0;  ///< bound of every single wait
     std::uint32_t root = 0;
-    /// 1: swap the roles of rows and columns (ring order, row pairs). Algorithms of CCUs: k_only_prepares.
-    std::uint16_t transposed = 0;
+    std::uint8_t transposed = 0; ///< 1: swap the roles of rows and columns (ring order, row pairs)
+    /// 1: write the microcode of CCUs and set their channels, move nothing. Of algorithms of CCUs alone.
+    std::uint8_t only_prepares = 0;
     /// 1: somebody asked for `chunk_bytes`. 0: it is a default, and an algorithm that knows a better grain takes that.
-    std::uint16_t chunk_is_asked = 0;
+    std::uint8_t chunk_is_asked = 0;
+    /// By which method an all_reduce of replicas gathers, 1 + its algorithm. 0: by that of its reduce-scatter.
+    std::uint8_t gathers_by = 0;
     /// Local address of the table of the process group that runs this among itself: its ranks, shards and root count
     /// inside the group. 0: the platform table, all ranks.
     std::uint64_t table = 0;
@@ -228,9 +231,6 @@ struct command {
     /// at `output_offset` on the rank with most of them; the others: scratch_elements().
     std::uint64_t scratch_offset = 0;
 };
-
-/// In command::transposed, of algorithms of CCUs: write the microcode and set the channels, move nothing.
-inline constexpr std::uint16_t k_only_prepares = 2;
 
 inline constexpr std::uint32_t k_no_rank = 0xffff'ffff;
 

@@ -26,6 +26,7 @@
 namespace weft {
 
 struct bus_config {
+    static constexpr config_part k_part = config_part::core;
     duration latency{20'000};
     bool posted_writes = false;
 

@@ -15,6 +15,7 @@
 namespace weft {
 
 struct ccu_config {
+    static constexpr config_part k_part = config_part::ccu;
     std::uint32_t instructions = 32'768;
     std::uint32_t missions = 16;
     std::uint32_t loop_engines = 200;

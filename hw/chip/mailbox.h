@@ -24,6 +24,7 @@
 namespace weft {
 
 struct mailbox_config {
+    static constexpr config_part k_part = config_part::core;
     duration latency{20'000};
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)

@@ -57,6 +57,7 @@ template <> struct enum_names<abi::instruction_set> {
 };
 
 struct core_config {
+    static constexpr config_part k_part = config_part::core;
     core_model model = core_model::native;
     /// A key of platforms whose firmware has loops that differ (SwitchML); elsewhere it stays as it is.
     abi::instruction_set instruction_set = abi::instruction_set::rv64gc;

@@ -36,6 +36,7 @@ struct dma_engine_timing {
 };
 
 struct dma_config {
+    static constexpr config_part k_part = config_part::dma;
     static constexpr std::uint32_t k_most_queues = abi::dma::TAIL_count;
 
     std::uint32_t queues = 8;

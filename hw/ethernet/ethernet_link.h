@@ -73,6 +73,7 @@ struct ethernet_outage {
 };
 
 struct ethernet_link_config {
+    static constexpr config_part k_part = config_part::links;
     duration propagation{500'000};
     ethernet_impairments impairments;
     std::uint64_t seed = 1;

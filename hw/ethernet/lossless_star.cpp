@@ -8,6 +8,14 @@ namespace weft {
 
 namespace {
 constexpr std::uint32_t k_flit_bytes = 1; // Ethernet pads nothing that is this large
+
+/// Switches share their memory among queues of outputs: nobody waits behind a frame for another port.
+fabric_config queues_of_outputs()
+{
+    fabric_config c;
+    c.voq = true;
+    return c;
+}
 } // namespace
 
 packet_format lossless_star_config::format() const
@@ -45,7 +53,7 @@ lossless_star::lossless_star(const sc_core::sc_module_name& name, timeline& time
                              std::uint32_t machines, const lossless_star_config& config,
                              std::shared_ptr<const routing_policy> routing)
     : plan_fabric(name, time, pool, lossless_star_plan(machines, config),
-                  routing != nullptr ? std::move(routing) : std::make_shared<const star_routing>(machines), fabric_config{})
+                  routing != nullptr ? std::move(routing) : std::make_shared<const star_routing>(machines), queues_of_outputs())
 {
 }
 

@@ -14,6 +14,7 @@
 namespace weft {
 
 struct nic_config {
+    static constexpr config_part k_part = config_part::nic;
     std::uint32_t queues = 4;
     std::uint32_t queue_pairs = 512;
     bandwidth rate{100'000'000'000};

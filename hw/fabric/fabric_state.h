@@ -10,6 +10,7 @@
 #include "tlm/link.h"
 #include "tlm/vl_buffer.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -75,6 +76,7 @@ struct alignas(64) link_state {
     link_state() : zone(0), has_entries(false), up(true), to_edge(false), from_edge(false) {}
 };
 static_assert(sizeof(link_state) == 128);
+static_assert(offsetof(link_state, rate) + sizeof(wire_rate) <= 64); // hints fetch it with the first line
 
 /// One VL of a link, in a cache line: what its sender counts, and what the router behind it needs to send on from it.
 /// The latter is the same for all VLs of a link; it stands here so that sending on need not touch the link behind.

@@ -28,6 +28,7 @@ template <> struct enum_names<switching_mode> {
 };
 
 struct ici_config {
+    static constexpr config_part k_part = config_part::links;
     static constexpr std::uint64_t k_with_voq = 64 << 10; ///< bytes of local_buffer
     bandwidth link_rate = bandwidth(656'000'000'000);
     rate_basis rate_counts = rate_basis::payload;
@@ -117,35 +118,9 @@ struct ici_config {
     }
     std::uint64_t pipeline_ps() const { return cycles_to_ps(router_latency.value(), clock); }
 
-    /// Round trip of a credit on a link with `propagation`: packet out, and its credit back (docs/03_timing_model.md).
-    std::uint64_t round_trip_ps(std::uint64_t propagation_ps, std::uint64_t payload) const
-    {
-        const std::uint64_t serialisation = wire_rate(link_rate).time_ps(format().wire_bytes(payload));
-        return 2 * propagation_ps + pipeline_ps() + serialisation;
-    }
-
-    /// Buffer per VL with which a stream of full packets runs at the full rate of a link: whole packets, header
-    /// included.
-    std::uint64_t buffer_for_full_rate(std::uint64_t propagation_ps) const
-    {
-        const std::uint64_t packets =
-            (round_trip_ps(propagation_ps, max_payload.value()) + packet_ps(link_rate) - 1) / packet_ps(link_rate);
-        return packets * format().cells_of_one(max_payload.value()) * flit.value();
-    }
-    /// The share of its rate that a link reaches with the configured buffer, 0..1.
-    double reachable_share(std::uint64_t propagation_ps) const
-    {
-        const std::uint64_t packets = buffer_per_vl.value() / flit.value() / format().cells_of_one(max_payload.value());
-        const double share = static_cast<double>(packets * packet_ps(link_rate)) /
-                             static_cast<double>(round_trip_ps(propagation_ps, max_payload.value()));
-        return share < 1 ? share : 1;
-    }
-    /// Time of a full packet on a wire; at least the 1 ps that time can tell apart.
-    std::uint64_t packet_ps(bandwidth rate) const
-    {
-        const std::uint64_t span = wire_rate(rate).time_ps(format().wire_bytes_of_one(max_payload.value()));
-        return span == 0 ? 1 : span;
-    }
+    /// Round trip of a credit on a link, and the buffer per VL with which the link runs at its full rate.
+    std::uint64_t round_trip_ps(duration wire) const { return format().round_trip_ps(link_rate, wire, duration(pipeline_ps())); }
+    data_size buffer_for_full_rate(duration wire) const { return format().room_for_full_rate(link_rate, wire, duration(pipeline_ps())); }
 
     std::vector<config_problem> validate() const
     {
@@ -166,19 +141,16 @@ struct ici_config {
                              to_string(clock), rounded_text(duration(pipeline_ps()))));
         if (!sound({"flit", "header", "max_payload"}))
             return p;
-        const std::uint64_t one = format().cells_of_one(max_payload.value()) * flit.value();
-        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl}, std::pair{"local_buffer", local_buffer.value_or(data_size(one))}})
-            need(buffer.value() >= one, key,
-                 fmt::format(
-                     "is {}, but one packet fills {} ({} of payload and {} of header in flits of {}), so none could ever move.",
-                     to_string(buffer), to_string(data_size(one)), to_string(max_payload), to_string(header), to_string(flit)));
+        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl}, std::pair{"local_buffer", local_buffer.value_or(buffer_per_vl)}})
+            if (std::string why = format().no_room_for_one(buffer); !why.empty() && (key != std::string("local_buffer") || local_buffer))
+                need(false, key, std::move(why));
         for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
             if (sound({key}))
-                need(packet_ps(r) <= k_longest_ps, key,
+                need(format().packet_ps(r) <= k_longest_ps, key,
                      fmt::format(
                          "is {}, where one packet of {} takes {}; it may take at most 1 ms. Write a higher rate or a "
                          "smaller max_payload.",
-                         to_string(r), to_string(max_payload), rounded_text(duration(packet_ps(r)))));
+                         to_string(r), to_string(max_payload), rounded_text(duration(format().packet_ps(r)))));
         return p;
     }
 

@@ -5,6 +5,7 @@
 // application over multiple replicas, section 7.
 #pragma once
 
+#include "hw/routing/ipu/ipu_pod_plan.h"
 #include "tlm/config_fields.h"
 #include "tlm/packet.h"
 #include "tlm/units.h"
@@ -12,6 +13,7 @@
 namespace weft {
 
 struct ipu_link_config {
+    static constexpr config_part k_part = config_part::links;
     bandwidth rate = bandwidth(128'000'000'000);
     double usable = 0.85;
     duration latency = duration(800'000);
@@ -54,8 +56,6 @@ struct ipu_link_config {
         visit("exchange_rate", self.exchange_rate, "What the exchange of an IPU moves toward its links, all together", quoted("8 TB/s of a GC200, public notes"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)));
     }
-    std::vector<config_problem> validate() const;
-
     bandwidth payload_rate() const { return bandwidth(static_cast<std::uint64_t>(static_cast<double>(rate.value()) * usable + 0.5)); }
     /// Rates are those of payload: no header is charged.
     packet_format format() const
@@ -67,24 +67,15 @@ struct ipu_link_config {
         f.charge_header_on_wire = false;
         return f;
     }
-    std::uint32_t cells(data_size buffer) const
-    {
-        return static_cast<std::uint32_t>(buffer.value() / format().cell_bytes());
-    }
-    std::uint64_t packet_ps(bandwidth of) const
-    {
-        return wire_rate(of).time_ps(format().wire_bytes_of_one(max_payload.value()));
-    }
     /// What a message takes longer in the exchange of the IPU that it enters.
     duration congested_exchange() const
     {
         return duration(static_cast<std::uint64_t>(static_cast<double>(latency.value()) * (congestion - 1) + 0.5));
     }
-    /// Of a credit: packet out, and its credit back (docs/03_timing_model.md).
-    std::uint64_t round_trip_ps(bandwidth of, duration wire) const { return 2 * wire.value() + transit.value() + packet_ps(of); }
 };
 
 struct gateway_config {
+    static constexpr config_part k_part = config_part::links;
     bandwidth host_link_rate = bandwidth(256'000'000'000);
     duration host_link_latency = duration(400'000);
     bandwidth gw_link_rate = bandwidth(100'000'000'000);
@@ -105,7 +96,10 @@ struct gateway_config {
     }
 };
 
+ipu_pod_wires ipu_wires(const ipu_link_config& links, const gateway_config& gateways);
+
 struct ipu_sync_config {
+    static constexpr config_part k_part = config_part::sync;
     duration hop = duration(15'000);
     duration gateway_hop = duration(3'000'000);
     duration register_latency = duration(5'000);

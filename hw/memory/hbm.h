@@ -32,6 +32,7 @@
 namespace weft {
 
 struct hbm_config {
+    static constexpr config_part k_part = config_part::memory;
     data_size capacity{32ull << 30};
     bandwidth rate{7'200'000'000'000};
     duration latency{120'000};

@@ -21,6 +21,7 @@
 namespace weft {
 
 struct local_memory_config {
+    static constexpr config_part k_part = config_part::core;
     data_size capacity{64 << 10};
     duration latency{5'000};
 

@@ -4,6 +4,7 @@
 // Parameters of NeuronLink and of the fabric on a Trainium chip.
 #pragma once
 
+#include "hw/routing/neuronlink/neuronlink_plan.h"
 #include "tlm/config_fields.h"
 #include "tlm/packet.h"
 #include "tlm/units.h"
@@ -13,6 +14,7 @@
 namespace weft {
 
 struct neuronlink_config {
+    static constexpr config_part k_part = config_part::links;
     bandwidth link_rate = bandwidth(1'024'000'000'000);
     bandwidth node_link_rate = bandwidth(512'000'000'000);
     duration propagation = duration(10'000);
@@ -53,7 +55,6 @@ struct neuronlink_config {
         visit("frame_overhead", self.frame_overhead, "Header and check sum of a frame",
               assumed("28 B: with 256 B of payload nine tenths of a link remain"), between(data_size(0), data_size(4096)));
     }
-    std::vector<config_problem> validate() const;
 
     /// Frames one behind the other, each with its overhead; credits are for 32 B.
     packet_format format() const
@@ -68,11 +69,7 @@ struct neuronlink_config {
         f.block_trailer_bytes = 0;
         return f;
     }
-    std::uint32_t cells(data_size buffer) const { return static_cast<std::uint32_t>(buffer.value() / format().cell_bytes()); }
-    /// A full packet on a wire.
-    std::uint64_t packet_ps(bandwidth rate) const { return wire_rate(rate).time_ps(format().wire_bytes_of_one(max_payload.value())); }
-    /// Of a credit on a link: packet out, and its credit back (docs/03_timing_model.md).
-    std::uint64_t round_trip_ps(bandwidth rate, duration wire) const { return 2 * wire.value() + router_latency.value() + packet_ps(rate); }
+    neuronlink_wires wires() const;
 };
 
 } // namespace weft

@@ -26,6 +26,7 @@
 namespace weft {
 
 struct dcn_config {
+    static constexpr config_part k_part = config_part::nic;
     static constexpr data_size k_largest_buffer = data_size(1 << 30);
 
     bandwidth rate = bandwidth(400'000'000'000);

@@ -73,11 +73,8 @@ std::vector<config_problem> ub_config::validate() const
         for (const char* used : {"flit", "block_flits", "cell_flits", "header", "route_header", "max_payload"})
             if (found.key == used)
                 return p;
-    const std::uint64_t one = format().cells_of_one(max_payload.value()) * cell_bytes();
-    if (buffer_per_vl.value() < one)
-        p.push_back({severity::error, "buffer_per_vl",
-                     fmt::format("is {}, but one packet fills {}, so none could ever move.", to_string(buffer_per_vl),
-                                 to_string(data_size(one)))});
+    if (std::string why = format().no_room_for_one(buffer_per_vl); !why.empty())
+        p.push_back({severity::error, "buffer_per_vl", std::move(why)});
     return p;
 }
 

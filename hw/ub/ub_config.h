@@ -70,6 +70,7 @@ template <> struct enum_names<ub_transport> {
 };
 
 struct ub_config {
+    static constexpr config_part k_part = config_part::links;
     static constexpr std::uint64_t k_fastest_lane_bps = 118'000'000'000; ///< UB mode 1
     static constexpr duration k_longest_delay = duration(1'000'000'000); ///< of one: the fabric holds delays in 32 bits
 

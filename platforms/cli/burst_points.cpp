@@ -2,8 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/cli/burst_points.h"
 
+#include "platforms/cli/platforms.h"
 #include "platforms/cli/point_runs.h"
 #include "platforms/workload/collective_case.h"
+#include "platforms/workload/platform_studies.h"
 #include "tlm/check.h"
 
 #include <algorithm>
@@ -55,12 +57,17 @@ std::vector<std::uint64_t> drawn_points(const sweep_family& family, std::uint64_
 
 } // namespace
 
-std::uint64_t sweep_family::count() const
+const std::vector<sweep_family>& sweep_families()
 {
-    std::uint64_t points = 1;
-    for (const sweep_axis& axis : axes)
-        points *= axis.values.size();
-    return points;
+    static const std::vector<sweep_family> all = [] {
+        std::vector<sweep_family> found;
+        for (const platform_studies* s : studies())
+            if (s->bursts != nullptr)
+                for (sweep_family& family : s->bursts())
+                    found.push_back(std::move(family));
+        return found;
+    }();
+    return all;
 }
 
 std::string sweep_point::name() const { return fmt::format("{} {}", family->name, index); }

@@ -1,12 +1,13 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The points at which transport in bursts is compared with single packets: families of machines, each the cross product
-// of its axes. A point is a shipped file with some keys changed, so that anybody can run it again by hand. Points are
-// data and are numbered; nothing here simulates.
+// The points at which transport in bursts is compared with single packets: those of the families of all platforms. A
+// point is a shipped file with some keys changed, so that anybody can run it again by hand. Points are data and are
+// numbered; nothing here simulates.
 #pragma once
 
 #include "platforms/cli/cli.h"
+#include "platforms/workload/burst_family.h"
 
 #include <cstdint>
 #include <map>
@@ -21,41 +22,7 @@ inline constexpr const char* k_burst_under_test = "auto";
 /// What it is compared with.
 inline constexpr const char* k_burst_reference = "1 packet";
 
-/// What a point runs in place of all collectives of its machine by all sizes of its family. Empty: those.
-struct sweep_work {
-    std::vector<std::pair<std::string, std::string>> collectives; ///< op, algorithm
-    std::vector<std::string> sizes;
-    std::string entry_keys; ///< further keys of every entry of the workload: "chunk: 16 KiB"
-};
-
-struct sweep_value {
-    std::string name;                   ///< "4 KiB"
-    std::vector<std::string> overrides; ///< key.path=value
-    sweep_work work;
-};
-
-struct sweep_axis {
-    std::string name; ///< "buffer"
-    std::vector<sweep_value> values;
-    bool decides_collectives = false; ///< its values differ in which algorithms can run
-};
-
-struct sweep_family {
-    std::string name;                   ///< "tpu_v3 mesh"
-    std::string platform;               ///< "tpu_v3"
-    std::string file;                   ///< below the folder of shipped files: "tpu_v3/mesh_4x4.yaml"
-    std::vector<std::string> overrides; ///< of every point, before those of the axes
-    std::vector<sweep_axis> axes;
-    std::vector<std::string> sizes{"4 KiB", "64 KiB", "1 MiB"};
-    std::uint32_t large_cases = 0;        ///< so many of its collectives run with 16 MiB, too, others at each point
-    bool corner = false;                  ///< its points are the corner, too
-    std::uint32_t share = 0;              ///< of a sample, relative to other families; 0: not in samples
-    std::uint32_t seconds_of_host = 900;  ///< bound of one run of one point
-
-    std::uint64_t count() const; ///< of its points
-};
-
-/// All families. The order and the numbers of points are stable.
+/// All families, in the order of platforms. The numbers of points are stable.
 const std::vector<sweep_family>& sweep_families();
 
 /// One point of a family.

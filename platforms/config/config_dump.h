@@ -28,6 +28,7 @@ struct config_field {
     std::string doc;    ///< one line
     std::string source; ///< of the default, "" if it needs none
     field_type type = field_type::section;
+    config_part part = config_part::none; ///< of a section
     bool optional = false;
     std::string only;    ///< when it applies (key_rule::only); "": always
     bool unused = false; ///< and with the present values it does not
@@ -89,6 +90,7 @@ struct describing_visitor {
 template <class T> config_field describe_fields(const T& value)
 {
     config_field field;
+    field.part = part_of<T>::value;
     describing_visitor visit{field.children};
     T::fields(value, visit);
     note_clock(field);

@@ -10,60 +10,6 @@ namespace weft {
 
 namespace {
 
-/// Part of a machine that a section of the file is about. `none`: sections and what is in them are no speed of the
-/// machine. `unknown`: of sections inside the section may be about a part.
-enum class area : std::uint8_t { links, memory, core, dma, ccu, sync, nic, aggregation, job, none, unknown };
-
-constexpr std::pair<const char*, area> k_sections[] = {
-    {"ici", area::links},
-    {"ub", area::links},
-    {"neuronlink", area::links},
-    {"ipu_link", area::links},
-    {"gateway", area::links},
-    {"network", area::links},
-    {"cable", area::links},
-    {"cables", area::links},
-    {"core", area::core},
-    {"cores", area::core},
-    {"bus", area::core},
-    {"mailbox", area::core},
-    {"local_memory", area::core},
-    {"hbm", area::memory},
-    {"memory", area::memory},
-    {"dma", area::dma},
-    {"ccu", area::ccu},
-    {"sync", area::sync},
-    {"nic", area::nic},
-    {"switch", area::aggregation},
-    {"tofino", area::aggregation},
-    {"job", area::job},
-    // Sizes of machines, what holds others, what is done with them, what breaks.
-    {"mesh", area::none},
-    {"node", area::none},
-    {"pod", area::none},
-    {"gcl", area::none},
-    {"cpu", area::none},
-    {"impairments", area::none},
-    {"outages", area::none},
-    {"workload", area::none},
-    {"training_step", area::none},
-    {"faults", area::none},
-    {"host", area::none},
-    {"prices", area::none},
-    {"chip", area::unknown},
-    {"npu", area::unknown},
-    {"ipu", area::unknown},
-    {"worker", area::unknown},
-};
-
-const std::pair<const char*, area>* row_of(const std::string& section)
-{
-    for (const auto& row : k_sections)
-        if (section == row.first)
-            return &row;
-    return nullptr;
-}
-
 /// Names of keys that are no speed of the machine: bounds of waits, times of faults.
 constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detection", "retry",
                                       "max_ahead", "until", "interval", "time_out"};
@@ -78,28 +24,19 @@ bool has_any(const std::string& text, const char* const* first, const char* cons
 
 struct found_key {
     std::string path;
-    area of;
+    config_part of;
     const config_field* field;
 };
 
-void collect(const config_field& field, const std::string& path, area of, std::vector<found_key>& keys)
+void collect(const config_field& field, const std::string& path, config_part of, std::vector<found_key>& keys)
 {
     if (field.unused || !field.present)
         return;
-    if (const auto* const row = row_of(field.name); row != nullptr)
-        of = row->second;
-    else if (field.type == field_type::section)
-        of = area::unknown; // nobody has said what it is about
-    if (of == area::none)
-        return;
-    if (field.type == field_type::section || field.type == field_type::list) {
-        for (std::size_t i = 0; i < field.children.size(); ++i) {
-            const std::string name = field.type == field_type::list ? std::to_string(i) : field.children[i].name;
-            collect(field.children[i], path.empty() ? name : path + "." + name, of, keys);
-        }
-    } else if (field.type == field_type::quantity && of != area::unknown) { // keys at the top are of the run
+    if (field.type == field_type::section) // entries of lists are single things, such as faults
+        for (const config_field& f : field.children)
+            collect(f, path.empty() ? f.name : path + "." + f.name, field.part, keys);
+    else if (field.type == field_type::quantity && of != config_part::none)
         keys.push_back({path, of, &field});
-    }
 }
 
 void collect_lanes(const config_field& field, const std::string& path, std::vector<found_key>& keys)
@@ -111,7 +48,7 @@ void collect_lanes(const config_field& field, const std::string& path, std::vect
             collect_lanes(f, path.empty() ? f.name : path + "." + f.name, keys);
     } else if (field.type == field_type::integer &&
                std::find(std::begin(k_lanes), std::end(k_lanes), field.name) != std::end(k_lanes)) {
-        keys.push_back({path, area::links, &field});
+        keys.push_back({path, config_part::links, &field});
     }
 }
 
@@ -138,7 +75,7 @@ bool is_legal(const field_limits& l, std::uint64_t value)
 
 struct recipe {
     const char* words;
-    std::vector<area> areas;
+    std::vector<config_part> areas;
     bool rates, times, rooms; ///< twice, half, twice
     unsigned timeouts_percent; ///< of timeouts, and of no other durations; 0: they stay
     std::vector<path_cause> causes;
@@ -150,7 +87,7 @@ std::vector<recipe> recipes()
     using c = path_cause;
     return {
         {"links twice as fast",
-         {area::links, area::nic, area::aggregation},
+         {config_part::links, config_part::nic, config_part::aggregation},
          true,
          false,
          false,
@@ -158,28 +95,28 @@ std::vector<recipe> recipes()
          {c::serialisation, c::port, c::arbitration, c::head_of_line, c::nic, c::credits}, // slow links hold buffers
          "link"},
         {"half the latency of links and routers",
-         {area::links, area::sync},
+         {config_part::links, config_part::sync},
          false,
          true,
          false,
          0,
          {c::propagation, c::router, c::controller, c::sync}},
         {"buffers twice as large",
-         {area::links, area::dma, area::nic},
+         {config_part::links, config_part::dma, config_part::nic},
          false,
          false,
          true,
          0,
          {c::credits, c::head_of_line},
          "credits"},
-        {"cores twice as fast", {area::core}, true, true, false, 0, {c::firmware}, "core"},
-        {"DMA engines twice as fast", {area::dma}, true, true, false, 0, {c::dma}, "dma"},
-        {"memory twice as fast", {area::memory}, true, true, false, 0, {c::memory}, "memory"},
-        {"coprocessors twice as fast", {area::ccu}, true, true, false, 0, {c::ccu}, "offload"},
-        {"network cards with half the delays", {area::nic}, false, true, false, 0, {c::nic}},
-        {"half the timeout of resends", {area::job}, false, false, false, 50, {c::time_out}},
-        {"twice the timeout of resends", {area::job}, false, false, false, 200, {c::time_out}},
-        {"a switch with half the delays", {area::aggregation}, false, true, false, 0, {c::aggregation}},
+        {"cores twice as fast", {config_part::core}, true, true, false, 0, {c::firmware}, "core"},
+        {"DMA engines twice as fast", {config_part::dma}, true, true, false, 0, {c::dma}, "dma"},
+        {"memory twice as fast", {config_part::memory}, true, true, false, 0, {c::memory}, "memory"},
+        {"coprocessors twice as fast", {config_part::ccu}, true, true, false, 0, {c::ccu}, "offload"},
+        {"network cards with half the delays", {config_part::nic}, false, true, false, 0, {c::nic}},
+        {"half the timeout of resends", {config_part::job}, false, false, false, 50, {c::time_out}},
+        {"twice the timeout of resends", {config_part::job}, false, false, false, 200, {c::time_out}},
+        {"a switch with half the delays", {config_part::aggregation}, false, true, false, 0, {c::aggregation}},
     };
 }
 
@@ -230,7 +167,7 @@ void take_lanes(what_if& w, const std::vector<found_key>& keys, const std::vecto
 {
     const auto is_rate = [&](const std::string& path) {
         return std::any_of(keys.begin(), keys.end(), [&](const found_key& k) {
-            return k.path == path && k.of == area::links && k.field->kind == quantity_kind::bandwidth;
+            return k.path == path && k.of == config_part::links && k.field->kind == quantity_kind::bandwidth;
         });
     };
     const auto first = std::stable_partition(w.left_out.begin(), w.left_out.end(),
@@ -248,29 +185,7 @@ void take_lanes(what_if& w, const std::vector<found_key>& keys, const std::vecto
     }
 }
 
-void add_sections(const config_field& field, std::vector<std::string>& all)
-{
-    for (const config_field& f : field.children) {
-        const config_field* inner = &f;
-        while (inner->type == field_type::list)
-            inner = &inner->element.at(0);
-        const auto* const row = row_of(f.name);
-        if (inner->type != field_type::section || (row != nullptr && row->second == area::none))
-            continue;
-        if (row == nullptr)
-            all.push_back(f.name);
-        add_sections(*inner, all);
-    }
-}
-
 } // namespace
-
-std::vector<std::string> sections_without_part(const config_field& config)
-{
-    std::vector<std::string> all;
-    add_sections(config, all);
-    return all;
-}
 
 std::vector<what_if> promising_changes(const config_field& config,
                                        const std::array<std::uint64_t, k_path_causes>& by_cause, const std::string& limit,
@@ -278,7 +193,7 @@ std::vector<what_if> promising_changes(const config_field& config,
 {
     constexpr double k_least_share = 0.02, k_much = 0.5;
     std::vector<found_key> keys;
-    collect(config, "", area::unknown, keys);
+    collect(config, "", config_part::none, keys);
     std::vector<found_key> lanes;
     collect_lanes(config, "", lanes);
     double all_ps = 0;

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Changes of a configuration that are worth a run, for what a critical path is made of. Keys are found by their
-// declared kinds, rates, times and sizes of buffers, and by the section that they stand in; a section that is not in
-// the table of what_if.cpp is left as it is. Plain C++.
+// declared kinds, rates, times and sizes of buffers, and by the part of a machine that their section is about
+// (config_part). Plain C++.
 #pragma once
 
 #include "platforms/config/config_dump.h"
@@ -31,9 +31,5 @@ struct what_if {
 std::vector<what_if> promising_changes(const config_field& config,
                                        const std::array<std::uint64_t, k_path_causes>& by_cause, const std::string& limit = "",
                                        std::size_t most = 3);
-
-/// Sections of which nobody has said which part of a machine they are about: no change has their keys. A platform has
-/// none of them (testbenches/issues/explain_test.cpp).
-std::vector<std::string> sections_without_part(const config_field& config);
 
 } // namespace weft

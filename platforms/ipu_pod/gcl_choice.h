@@ -6,7 +6,7 @@
 // shard, else its whole tensor.
 #pragma once
 
-#include "hw/ipu/ipu_pod_plan.h"
+#include "hw/routing/ipu/ipu_pod_plan.h"
 #include "platforms/workload/machine.h"
 
 #include <cstdint>

@@ -10,7 +10,7 @@
 //                                   broadcast S if the root is outside; out of it, what the others get
 #pragma once
 
-#include "hw/ipu/ipu_pod_plan.h"
+#include "hw/routing/ipu/ipu_pod_plan.h"
 #include "platforms/workload/bounds.h"
 
 #include <cstdint>

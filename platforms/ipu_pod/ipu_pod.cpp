@@ -9,7 +9,7 @@
 namespace weft {
 
 ipu_pod_planned_routing::ipu_pod_planned_routing(const ipu_pod_config& config)
-    : planned_routing(plan_ipu_pod(config.shape(), config.ipu_link, config.gateway, config.swaps(), config.known_down()), config.run.routing)
+    : planned_routing(plan_ipu_pod(config.shape(), ipu_wires(config.ipu_link, config.gateway), config.swaps(), config.known_down()), config.run.routing)
 {
     if (from_file())
         return;

@@ -7,7 +7,8 @@
 #pragma once
 
 #include "hw/fabric/plan_fabric.h"
-#include "hw/ipu/ipu_pod_routing.h"
+#include "hw/ipu/ipu_link_config.h"
+#include "hw/routing/ipu/ipu_pod_routing.h"
 #include "platforms/ipu_pod/ipu_sync_wires.h"
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/machine/planned_routing.h"

@@ -201,9 +201,9 @@ train_choice ipu_pod_config::trains() const
     train_limits limits;
     limits.packet_payload = static_cast<std::uint32_t>(ipu_link.max_payload.value());
     limits.sides = {ranks()};
-    limits.hops = dma_hops(ipu.dma, ipu.hbm, ipu_link.format(), ipu_link.packet_ps(ipu_link.payload_rate()), ipu_link.payload_rate(), 1, "ipu", "ipu.memory");
+    limits.hops = dma_hops(ipu.dma, ipu.hbm, ipu_link.format(), ipu_link.format().packet_ps(ipu_link.payload_rate()), ipu_link.payload_rate(), 1, "ipu", "ipu.memory");
     const auto add = [&](const char* key, data_size buffer, bandwidth rate) {
-        const std::uint64_t packet = ipu_link.packet_ps(rate);
+        const std::uint64_t packet = ipu_link.format().packet_ps(rate);
         limits.hops.push_back({fmt::format("{} = {}", key, to_string(buffer)),
                                buffer.value() / ipu_link.format().cell_bytes() / ipu_link.format().cells_of_one(ipu_link.max_payload.value()), packet, packet});
     };
@@ -287,7 +287,7 @@ std::vector<config_problem> ipu_pod_config::validate() const
             p.push_back(std::move(found));
         }
     check_faults(shape_is_sound, p);
-    const bool links = no_errors(ipu_link.validate()), chips = no_errors(ipu.validate());
+    const bool links = limit_problems(ipu_link).empty(), chips = no_errors(ipu.validate());
     if (links && limit_problems(gateway).empty())
         check_buffers(p);
     if (chips && shape_is_sound)
@@ -494,25 +494,17 @@ void ipu_pod_config::check_step(const training_step_config& step, bool machine_i
         too_few("input.instances", input.instances, "instances");
 }
 
-/// A buffer that does not cover the round trip of its link throttles it: allowed, but said.
 void ipu_pod_config::check_buffers(std::vector<config_problem>& p) const
 {
     const packet_format f = ipu_link.format();
     check_receive_buffer(ipu.chip(), f, "ipu", p);
-    const std::uint64_t one = f.cells_of_one(f.max_payload_bytes) * f.cell_bytes();
-    const auto check = [&](const char* key, const char* what, data_size buffer, bandwidth rate, duration wire) {
-        const std::uint64_t trip = ipu_link.round_trip_ps(rate, wire), packet = ipu_link.packet_ps(rate), needed = (trip + packet - 1) / packet * one;
-        if (buffer.value() < one)
-            p.push_back({severity::error, key, fmt::format("is {}, but a full packet fills {}, so none could ever pass.", to_string(buffer), to_string(data_size(one)))});
-        else if (buffer.value() < needed)
-            p.push_back({severity::warning, key,
-                         fmt::format("is {}, below {} x round trip = {} (a credit is back after {}), so a link does not reach its rate.", to_string(buffer), what,
-                                     rounded_text(data_size(needed)), rounded_text(duration(trip)))});
+    const auto check = [&](const char* key, const char* rate_key, data_size buffer, bandwidth rate, duration wire) {
+        check_link_buffer(f, key, buffer, rate_key, rate, wire, ipu_link.transit, p);
     };
     const std::uint64_t wire = f.wire_bytes_of_one(f.max_payload_bytes);
     check_packet_time("ipu_link.rate", ipu_link.payload_rate(), wire, p);
     check_hop_time("ipu_link.latency", "times ipu_link.congestion", ipu_link.latency + ipu_link.congested_exchange(), p);
-    check("ipu_link.buffer_per_vl", "the rate of an IPU-Link", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
+    check("ipu_link.buffer_per_vl", "rate", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
     if (pod.domains > 1) {
         check_packet_time("gateway.gw_link_rate", gateway.gw_link_rate, wire, p);
         check_packet_time("gateway.host_link_rate", gateway.host_link_rate, wire, p);
@@ -529,8 +521,7 @@ public:
     const ipu_pod_config& as_read() const { return config_; }
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
-        if (const std::string problem = routing().problem(); !problem.empty())
-            throw user_error((routing().from_file() ? "routing: " : "faults: ") + problem);
+        routing().require_usable();
         return std::make_unique<ipu_pod_machine>(config_, routing(), fit);
     }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
@@ -546,8 +537,7 @@ public:
             return;
         const auto& down = config_.faults.links_down;
         const bool by_links = std::any_of(down.begin(), down.end(), [](const ipu_link_fault& f) { return f.known(); });
-        if (const std::string problem = routing().problem(); !problem.empty())
-            add_problem(document, problems, by_links ? "faults.links_down" : "faults.gw_links_down", problem);
+        refuse_faults(document, problems, by_links ? "faults.links_down" : "faults.gw_links_down");
     }
     std::vector<published_range> published_ranges(const abi::platform_table& group) const override
     {

@@ -6,7 +6,8 @@
 // takes ceil(15 ns x f x hops x 2) cycles, hops = 1 + (n / 2) / 2: test model of PopLibs (quoted).
 #pragma once
 
-#include "hw/ipu/ipu_pod_plan.h"
+#include "hw/ipu/ipu_link_config.h"
+#include "hw/routing/ipu/ipu_pod_plan.h"
 #include "hw/sync/sync_network.h"
 
 namespace weft {

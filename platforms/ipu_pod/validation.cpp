@@ -289,7 +289,7 @@ void ipu_pod_validation::orders()
 {
     ipu_pod_config c = file("pod64_replicas_of_2");
     const ipu_shape shape = c.shape();
-    const ipu_pod_routing routing(shape, plan_ipu_pod(shape, c.ipu_link, c.gateway, {}, {}));
+    const ipu_pod_routing routing(shape, plan_ipu_pod(shape, ipu_wires(c.ipu_link, c.gateway), {}, {}));
     const auto longest = [&](abi::ring_order order) {
         std::uint32_t most = 0;
         const std::uint32_t n = c.replicas();

@@ -107,6 +107,12 @@ public:
     Config& config() { return config_; }
 
 protected:
+    /// For find_problems(): `key`, faults of the file, leaves no routing that can be used.
+    void refuse_faults(const yaml_document& document, std::vector<problem>& problems, const std::string& key) const
+    {
+        if (const std::string why = routing().problem(); !why.empty())
+            add_problem(document, problems, key, why);
+    }
     const std::shared_ptr<const Routing>& shared_routing() const
     {
         if (routing_ == nullptr)

@@ -14,17 +14,26 @@ constexpr std::uint64_t k_most_stack_bytes = 64ull << 30;
 void check_receive_buffer(const chip_config& chip, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems)
 {
-    const std::uint64_t one = format.cells_of_one(format.max_payload_bytes) * format.cell_bytes();
-    const data_size receive_buffer = chip.dma.receive_buffer;
-    if (receive_buffer.value() >= one)
-        return;
-    problems.push_back(
-        {severity::error, key + ".dma.receive_buffer",
-         fmt::format("is {}, but one packet fills {} ({} of payload and {} of header in {} of {}), so none could ever "
-                     "arrive.",
-                     to_string(receive_buffer), to_string(data_size(one)),
-                     to_string(data_size(format.max_payload_bytes)), to_string(data_size(format.header_bytes)),
-                     format.cell_flits == 1 ? "flits" : "cells", to_string(data_size(format.cell_bytes())))});
+    check_holds_packet(format, key + ".dma.receive_buffer", chip.dma.receive_buffer, problems);
+}
+
+void check_holds_packet(const packet_format& format, const std::string& key, data_size buffer, std::vector<config_problem>& problems)
+{
+    if (std::string why = format.no_room_for_one(buffer); !why.empty())
+        problems.push_back({severity::error, key, std::move(why)});
+}
+
+void check_link_buffer(const packet_format& format, const std::string& key, data_size buffer, const std::string& rate_key, bandwidth rate, duration wire,
+                       duration pipeline, std::vector<config_problem>& problems)
+{
+    check_holds_packet(format, key, buffer, problems);
+    const data_size needed = format.room_for_full_rate(rate, wire, pipeline);
+    if (buffer >= format.room_of_one() && buffer < needed)
+        problems.push_back({severity::warning, key,
+                            fmt::format("is {}, below {} x round trip = {} (a credit is back after {}, packets are buffered with their headers), so a VL reaches "
+                                        "at most {:.3g} % of that rate.",
+                                        to_string(buffer), rate_key, rounded_text(needed), rounded_text(duration(format.round_trip_ps(rate, wire, pipeline))),
+                                        100 * format.reachable_share(buffer, rate, wire, pipeline))});
 }
 
 void check_packet_time(const std::string& key, bandwidth rate, std::uint64_t bytes, std::vector<config_problem>& problems)

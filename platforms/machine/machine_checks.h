@@ -20,6 +20,13 @@ namespace weft {
 void check_receive_buffer(const chip_config& chip, const packet_format& format, const std::string& key,
                           std::vector<config_problem>& problems);
 
+/// A buffer that holds no full packet: refused.
+void check_holds_packet(const packet_format& format, const std::string& key, data_size buffer, std::vector<config_problem>& problems);
+/// The same, and of a link's buffer that does not cover the round trip of its credits, which throttles the link:
+/// allowed, but said. `pipeline` is that of the device behind the buffer.
+void check_link_buffer(const packet_format& format, const std::string& key, data_size buffer, const std::string& rate_key, bandwidth rate, duration wire,
+                       duration pipeline, std::vector<config_problem>& problems);
+
 /// Delays of a fabric have 32 bits: 4.29 ms. A longer one would be taken modulo that.
 inline constexpr std::uint64_t k_longest_delay_ps = 4'000'000'000;
 /// One packet at the rate `key`, `bytes` on the wire.

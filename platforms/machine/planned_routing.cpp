@@ -3,6 +3,7 @@
 #include "platforms/machine/planned_routing.h"
 
 #include "platforms/machine/user_routing.h"
+#include "tlm/check.h"
 
 #include <fmt/format.h>
 
@@ -24,6 +25,12 @@ void planned_routing::choose(std::shared_ptr<const routing_policy> policy, std::
     policy_ = std::move(policy);
     text_ = std::move(text);
     proof_ = prove_deadlock_free(plan_, routes_of(*policy_));
+}
+
+void planned_routing::require_usable() const
+{
+    if (const std::string why = problem(); !why.empty())
+        throw user_error((from_file() ? "routing: " : "faults: ") + why);
 }
 
 std::string planned_routing::problem() const

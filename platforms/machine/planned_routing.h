@@ -23,6 +23,8 @@ public:
 
     /// Why it cannot be used, a sentence that goes on with the key that is to blame; "" when it can.
     virtual std::string problem() const;
+    /// Throws user_error, with the key that is to blame, where it cannot be used.
+    void require_usable() const;
     /// Lines of `weft check`.
     virtual std::string report() const;
     std::string route_tables() const; ///< as platform::route_tables()

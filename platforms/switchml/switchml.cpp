@@ -108,8 +108,7 @@ switchml_machine::~switchml_machine() = default;
 
 void switchml_machine::add_workers(const switchml_routing& routing)
 {
-    if (const std::string refusal = routing.problem(); !refusal.empty())
-        throw user_error("routing: " + refusal);
+    routing.require_usable();
     star_ = std::make_unique<lossless_star>("lossless", hardware_.time, hardware_.pool, config_.machines(), config_.star(),
                                             routing.policy());
     hardware_.add(star_->engine());

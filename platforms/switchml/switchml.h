@@ -42,6 +42,7 @@ template <> struct enum_names<abi::switchml::transport> {
 };
 
 struct switchml_switch_config {
+    static constexpr config_part k_part = config_part::aggregation;
     aggregator_kind aggregator = aggregator_kind::model;
     std::string waves;
     tofino_config chip;
@@ -111,6 +112,7 @@ struct switchml_faults_config {
 };
 
 struct switchml_network_config {
+    static constexpr config_part k_part = config_part::links;
     bandwidth rate{100'000'000'000};
     ethernet_link_config cable;
     data_size lossless_buffer{256 << 10};
@@ -131,6 +133,7 @@ struct switchml_network_config {
 };
 
 struct switchml_job_config {
+    static constexpr config_part k_part = config_part::job;
     abi::switchml::transport transport = abi::switchml::transport::udp;
     std::uint32_t elements_per_packet = 256;
     std::uint32_t packets_per_message = 16;

@@ -80,8 +80,7 @@ tpu_v3::tpu_v3(const tpu_v3_config& config) : tpu_v3(config, tpu_v3_routing(conf
 tpu_v3::tpu_v3(const tpu_v3_config& config, const tpu_v3_routing& routing, const core_fitter& fit)
     : standing_machine(config.trains(), fit), topology_(routing.topology)
 {
-    if (const std::string problem = routing.problem(); !problem.empty())
-        throw user_error((routing.from_file() ? "routing: " : "faults: ") + problem);
+    routing.require_usable();
     ici_ = std::make_unique<ici_fabric>("ici", hardware_.time, hardware_.pool, topology_, config.ici, routing.policy());
     hardware_.add(ici_->engine());
     const dma_fabric_view view = view_of(config, trains());

@@ -366,28 +366,18 @@ std::string tpu_v3_config::group_refusal(std::uint32_t ranks_per_group) const
                : why;
 }
 
-/// A buffer that does not cover the round trip of its link throttles it: allowed, but said. One that holds no packet:
-/// refused.
 void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
 {
-    const std::uint64_t one = ici.format().cells_of_one(ici.max_payload.value()) * ici.flit.value();
-    check_receive_buffer(chip, ici.format(), "chip", p);
+    const packet_format format = ici.format();
+    check_receive_buffer(chip, format, "chip", p);
     // Cables exist where a side is longer than a board of 2x2 chips, and as wrap links.
     const bool cables = mesh.rows > 2 || mesh.cols > 2;
-    const duration wire = cables ? ici.cable_propagation : ici.board_propagation;
-    const std::uint64_t needed = ici.buffer_for_full_rate(wire.value());
-    if (ici.buffer_per_vl.value() >= one && ici.buffer_per_vl.value() < needed)
-        p.push_back(
-            {severity::warning, "ici.buffer_per_vl",
-             fmt::format(
-                 "is {}, below link_rate x round trip = {} (a credit is back after {} over a {}, packets are buffered with their "
-                 "headers), so a link reaches at most {:.3g} % of its rate.",
-                 to_string(ici.buffer_per_vl), rounded_text(data_size(needed)),
-                 rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))),
-                 cables ? "cable" : "board wire", 100 * ici.reachable_share(wire.value()))});
+    check_link_buffer(format, "ici.buffer_per_vl", ici.buffer_per_vl, "link_rate", ici.link_rate, cables ? ici.cable_propagation : ici.board_propagation,
+                      duration(ici.pipeline_ps()), p);
+    const std::uint64_t one = format.room_of_one().value();
     // A link of the four has its share of the buffer behind a local port, which is filled from memory.
-    const std::uint64_t packet_ps = ici.packet_ps(ici.link_rate);
-    const std::uint64_t filled_ps = chip.hbm.latency.value() + ici.pipeline_ps() + ici.packet_ps(ici.local_port_rate) + packet_ps;
+    const std::uint64_t packet_ps = format.packet_ps(ici.link_rate);
+    const std::uint64_t filled_ps = chip.hbm.latency.value() + ici.pipeline_ps() + format.packet_ps(ici.local_port_rate) + packet_ps;
     const std::uint64_t packets = std::max<std::uint64_t>(1, ici.local_buffer_in_use().value() / 4 / one);
     if (ici.voq && ici.local_buffer && packets * packet_ps < filled_ps)
         p.push_back(
@@ -421,8 +411,7 @@ public:
     {
         if (!config_.run.routing.empty() || (config_.faults.regions.empty() && config_.faults.links_down.empty()))
             return; // tables that have been read; dimension order, whose proof build() and weft check make
-        if (const std::string problem = routing().problem(); !problem.empty())
-            add_problem(document, problems, "faults", problem);
+        refuse_faults(document, problems, "faults");
     }
 
     std::string description() const override
@@ -444,13 +433,13 @@ public:
                             ici.virtual_lanes == 1 ? "" : "s", to_string(ici.buffer_per_vl));
         text += fmt::format("Packets   up to {} of payload, {} of header, flits of {}; a full one takes {} on a link\n",
                             to_string(ici.max_payload), to_string(ici.header), to_string(ici.flit),
-                            rounded_text(duration(ici.packet_ps(ici.link_rate))));
+                            rounded_text(duration(ici.format().packet_ps(ici.link_rate))));
         const auto hop = [&](const char* what, duration wire) {
             return fmt::format(
                 "{}{} from router to router; credits back after {}, so a buffer of {} keeps a link busy\n", what,
                 rounded_text(duration(wire.value() + ici.pipeline_ps())),
-                rounded_text(duration(ici.round_trip_ps(wire.value(), ici.max_payload.value()))),
-                rounded_text(data_size(ici.buffer_for_full_rate(wire.value()))));
+                rounded_text(duration(ici.round_trip_ps(wire))),
+                rounded_text(ici.buffer_for_full_rate(wire)));
         };
         text += hop("On board  ", ici.board_propagation) + hop("Cables    ", ici.cable_propagation);
         text += fmt::format(

@@ -7,7 +7,7 @@
 namespace weft {
 
 trainium_routing::trainium_routing(const trainium_config& config)
-    : planned_routing(plan_neuronlink(config.shape(), config.neuronlink, config.known_down()), config.run.routing)
+    : planned_routing(plan_neuronlink(config.shape(), config.neuronlink.wires(), config.known_down()), config.run.routing)
 {
     if (from_file())
         return;

@@ -8,7 +8,8 @@
 
 #include "hw/fabric/plan_fabric.h"
 #include "hw/memory/memory_path.h"
-#include "hw/neuronlink/neuronlink_routing.h"
+#include "hw/neuronlink/neuronlink_config.h"
+#include "hw/routing/neuronlink/neuronlink_routing.h"
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/machine/planned_routing.h"
 

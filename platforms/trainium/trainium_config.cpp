@@ -90,7 +90,7 @@ train_choice trainium_config::trains() const
     train_limits limits;
     limits.packet_payload = static_cast<std::uint32_t>(neuronlink.max_payload.value());
     limits.sides = {ranks()};
-    limits.hops = dma_hops(chip.dma, chip.hbm, neuronlink.format(), neuronlink.packet_ps(neuronlink.link_rate), neuronlink.link_rate, 1, "chip", "chip.hbm");
+    limits.hops = dma_hops(chip.dma, chip.hbm, neuronlink.format(), neuronlink.format().packet_ps(neuronlink.link_rate), neuronlink.link_rate, 1, "chip", "chip.hbm");
     limits.single = "the memory of a rank sets the pace, which trains do not share as packets do";
     limits.no_bound = "nobody has measured trains on this platform";
     return choose_trains(run.burst, std::move(limits));
@@ -150,7 +150,7 @@ std::vector<config_problem> trainium_config::validate() const
     if (!no_errors(p))
         return unsound();
     check_faults(p);
-    if (!no_errors(p) || !no_errors(neuronlink.validate()) || !no_errors(chip.validate()))
+    if (!no_errors(p) || !limit_problems(neuronlink).empty() || !no_errors(chip.validate()))
         return unsound();
     check_buffers(p);
     if (chip.dma.engines % chip.ranks != 0)
@@ -192,20 +192,13 @@ void trainium_config::check_faults(std::vector<config_problem>& p) const
     check_outages(all, "faults.links_down", same, run, p);
 }
 
-/// A buffer that does not cover the round trip of its link throttles it: allowed, but said.
 void trainium_config::check_buffers(std::vector<config_problem>& p) const
 {
     const packet_format f = neuronlink.format();
     check_receive_buffer(chip.chip(), f, "chip", p);
-    const std::uint64_t one = f.cells_of_one(f.max_payload_bytes) * f.cell_bytes();
+    check_holds_packet(f, "neuronlink.port_buffer", neuronlink.port_buffer, p);
     const auto check_rate = [&](const char* key, bandwidth rate, duration wire) {
-        const std::uint64_t trip = neuronlink.round_trip_ps(rate, wire), packet = neuronlink.packet_ps(rate);
-        const std::uint64_t needed = (trip + packet - 1) / packet * one;
-        if (neuronlink.buffer_per_vl.value() < needed)
-            p.push_back({severity::warning, "neuronlink.buffer_per_vl",
-                         fmt::format("is {}, below {} x round trip = {} (a credit is back after {}), so a VL does not reach that rate.",
-                                     to_string(neuronlink.buffer_per_vl), key, rounded_text(data_size(needed)),
-                                     rounded_text(duration(trip)))});
+        check_link_buffer(f, "neuronlink.buffer_per_vl", neuronlink.buffer_per_vl, key, rate, wire, neuronlink.router_latency, p);
     };
     const std::uint64_t wire = f.wire_bytes_of_one(f.max_payload_bytes);
     check_packet_time("neuronlink.link_rate", neuronlink.link_rate, wire, p);
@@ -225,16 +218,14 @@ public:
     using configured_platform::configured_platform;
     std::unique_ptr<machine> build(const core_fitter& fit) const override
     {
-        if (const std::string problem = routing().problem(); !problem.empty())
-            throw user_error((routing().from_file() ? "routing: " : "faults: ") + problem);
+        routing().require_usable();
         return std::make_unique<trainium_machine>(config_, routing(), fit);
     }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
         if (!config_.run.routing.empty() || config_.faults.links_down.empty())
             return;
-        if (const std::string problem = routing().problem(); !problem.empty())
-            add_problem(document, problems, "faults", problem);
+        refuse_faults(document, problems, "faults");
     }
     /// What a rank can send tells nothing of a process group here: others of its device read its memory and send for
     /// it.

@@ -192,6 +192,12 @@ std::vector<config_problem> ub_faults_config::validate() const
     return p;
 }
 
+bool ub_faults_config::only_from_the_start() const
+{
+    const auto now = [](const auto& f) { return f.at.value() == 0; };
+    return std::all_of(npus.begin(), npus.end(), now) && std::all_of(devices.begin(), devices.end(), now);
+}
+
 bool ub_faults_config::links_fail_later() const
 {
     return std::any_of(links.begin(), links.end(),

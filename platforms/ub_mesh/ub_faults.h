@@ -5,6 +5,7 @@
 // and how the machine gets over them.
 #pragma once
 
+#include "hw/ub/ub_notice_config.h"
 #include "tlm/config_fields.h"
 #include "tlm/key_rules.h"
 #include "tlm/units.h"
@@ -15,14 +16,6 @@
 #include <vector>
 
 namespace weft {
-
-/// How sources learn that a link is down.
-enum class ub_notification : std::uint8_t { direct, hop_by_hop, none };
-template <> struct enum_names<ub_notification> {
-    static constexpr std::pair<ub_notification, const char*> values[] = {{ub_notification::direct, "direct"},
-                                                                         {ub_notification::hop_by_hop, "hop_by_hop"},
-                                                                         {ub_notification::none, "none"}};
-};
 
 /// What becomes of the job when an NPU has failed.
 enum class ub_recovery : std::uint8_t { spare, mask };
@@ -90,23 +83,17 @@ struct ub_device_fault_config {
     }
 };
 
-struct ub_faults_config {
+struct ub_faults_config : ub_notice_config {
     std::vector<ub_link_fault_config> links;
     std::vector<ub_npu_fault_config> npus;
     std::vector<ub_device_fault_config> devices;
     ub_recovery recovery = ub_recovery::spare;
-    ub_notification notification = ub_notification::direct;
-    data_size notice_payload = data_size(16);
-    duration notice_timeout = duration(25'600'000);
-    std::uint32_t notice_tries = 6;
-    duration notice_software = duration(2'000'000);
-    duration table_write = duration(1'000'000);
-    duration flood_per_hop = duration(1'000'000'000);
     duration take_over = duration(180'000'000'000'000);
     std::optional<duration> checkpoint_load = {};
 
     /// A link or a device goes down or may be given up for its bit errors, so that sources must be told.
     bool links_fail_later() const;
+    bool only_from_the_start() const; ///< NPUs and devices; none in mid-run
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {

@@ -15,7 +15,7 @@
 #include "platforms/machine/machine_hardware.h"
 #include "platforms/ub_mesh/ub_faults.h"
 #include "platforms/ub_mesh/ub_hosts.h"
-#include "platforms/ub_mesh/ub_notices.h"
+#include "hw/ub/ub_notices.h"
 #include "hw/routing/ub/ub_shape.h"
 #include "hw/routing/ub/ub_topology.h"
 

@@ -6,7 +6,7 @@
 #include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_cuts.h"
 #include "platforms/ub_mesh/ub_mesh.h"
-#include "platforms/ub_mesh/ub_notices.h"
+#include "hw/ub/ub_notices.h"
 
 #include "platforms/workload/process_groups.h"
 

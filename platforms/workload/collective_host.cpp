@@ -98,7 +98,7 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
         each->dma.set_train(machine_.train_of(c));
     if (prepares_ && abi::is_in(abi::k_by_ccu, c.algo)) {
         abi::command before = command;
-        before.transposed |= abi::k_only_prepares;
+        before.only_prepares = 1;
         const std::uint64_t began_ps = kernel_now_ps();
         const std::uint64_t skew_ps = std::exchange(start_skew_ps_, 0);
         const bool done = carry_out(placed, before, groups);
@@ -174,7 +174,8 @@ abi::command collective_host::command_for(const placed_case& placed, std::uint64
                                  : scratch_offset_for(command.output_offset, static_cast<std::uint32_t>(machine_.chips().size()), c.algo);
     command.chunk_bytes = chunk_bytes;
     command.timeout_ns = config_.firmware_timeout.value() / 1000;
-    command.root = c.gathers_by ? firmware::told_gather(*c.gathers_by) : c.root;
+    command.root = c.root;
+    command.gathers_by = c.gathers_by ? firmware::gathered_by(*c.gathers_by) : 0;
     command.transposed = c.transposed ? 1 : 0;
     command.chunk_is_asked = c.chunk_is_asked ? 1 : 0;
     return command;

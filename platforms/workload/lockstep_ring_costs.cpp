@@ -38,7 +38,7 @@ public:
         abi::command command;
         command.op = c_.op;
         command.algo = c_.algo;
-        command.root = c_.gathers_by ? firmware::told_gather(*c_.gathers_by) : 0;
+        command.gathers_by = c_.gathers_by ? firmware::gathered_by(*c_.gathers_by) : 0;
         double us = start() + instructions(costs::k_replica_plan + costs::k_drain);
         // A step waits for syncs, or the first of all for the readiness of its neighbours: a notice on each ring.
         const double fragment = bytes_ / replicas, hop_us = m_.hop_us[outer];

@@ -158,7 +158,8 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
     command.redop = c.redop;
     command.count = c.count;
     command.chunk_bytes = c.chunk_bytes;
-    command.root = c.gathers_by ? firmware::told_gather(*c.gathers_by) : c.root;
+    command.root = c.root;
+    command.gathers_by = c.gathers_by ? firmware::gathered_by(*c.gathers_by) : 0;
     command.transposed = c.transposed ? 1 : 0;
     command.chunk_is_asked = c.chunk_is_asked ? 1 : 0;
 

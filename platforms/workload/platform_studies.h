@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include "platforms/workload/burst_family.h"
 #include "platforms/workload/machine.h"
 
 namespace weft {
@@ -14,6 +15,8 @@ struct platform_studies {
     validation_report (*validate)(const validation_settings& how) = nullptr;
     /// Adds its lines to the page of `weft bench`; nullptr: none.
     void (*bench)(bench_page& page, const bench_settings& how) = nullptr;
+    /// At which machines `weft bursts` compares trains with single packets; nullptr: `auto` never makes trains here.
+    std::vector<sweep_family> (*bursts)() = nullptr;
 };
 
 } // namespace weft

@@ -39,6 +39,7 @@ struct train_limits {
     std::vector<std::uint32_t> sides; ///< of the mesh: their product are the ranks
     bool own_links = false;           ///< streams of rings over all ranks share neither local ports nor links
     bool detours = false;             ///< around failed chips or links, whose streams meet others at routers
+    bool gaps = false;                ///< ranks have failed: lines of a full mesh have unlike lengths
     std::string single;               ///< why only single packets are simulated here; "" if trains are, too
     std::string no_bound;             ///< why nobody can tell how far trains are off; "" if a bound is known
 };

@@ -16,7 +16,7 @@ TEST_CASE("bursts keep their bounds in the corner of the sweep", "[bursts]")
     const int code = sweep.bursts("--corner");
     INFO(sweep.read("stdout") << sweep.read("stderr"));
     CHECK(code == 0);
-    CHECK(has(sweep.read("stdout"), "30 points"));
+    CHECK(has(sweep.read("stdout"), "31 points"));
     CHECK(has(sweep.read("stdout"), "0 points failed"));
     // Single packets against single packets prove nothing: enough of them go in trains.
     static const std::regex in_trains(R"(in trains: +0 of ([0-9]+) beyond)");
@@ -51,7 +51,7 @@ TEST_CASE("a sweep that finds no platform files or knows no burst says so", "[bu
     CHECK(has(sweep.read("stderr"), "nowhere/"));
     CHECK(sweep.run("bursts --corner --sample 3") == 2);
     CHECK(sweep.run("bursts --corner --only switchml --only nobody") == 0);
-    CHECK(has(sweep.read("stdout"), ": 4 points"));
+    CHECK(has(sweep.read("stdout"), ": 5 points"));
     CHECK(sweep.run("bursts --corner --only nobody") == 2);
     CHECK(has(sweep.read("stderr"), "--only nobody: no point"));
     CHECK(sweep.run("bursts --corner --only switchml --quiet --burst sometimes") == 2);

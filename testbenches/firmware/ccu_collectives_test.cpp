@@ -135,7 +135,7 @@ TEST_CASE("microcode that a command has written before is all that the collectiv
                                                                                              {{2, 3, 2}, k_axes[5]}}) {
         world before(machine(dims, 7)), both(machine(dims, 7));
         abi::command c = make(v.op, v.algo, 1003);
-        c.transposed = abi::k_only_prepares;
+        c.only_prepares = 1;
         before.add(c);
         before.run();
         CHECK(before.ccus().tasks() == 0);
@@ -143,7 +143,7 @@ TEST_CASE("microcode that a command has written before is all that the collectiv
         CHECK(before.responses(0).size() == 1);
         CHECK(before.responses(0)[0].code == abi::status_code::ok);
         both.add(c);
-        c.transposed = 0;
+        c.only_prepares = 0;
         both.add(c);
         both.run();
         CHECK(both.ccus().instructions_written() == before.ccus().instructions_written());

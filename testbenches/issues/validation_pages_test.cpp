@@ -239,7 +239,7 @@ TEST_CASE("all files of the TPU-v3 describe one machine and no burst changes its
             CHECK(problem.key != "ici.buffer_per_vl");
         }
         // Three round trips of the longest link fit, not more than four.
-        const std::uint64_t round_trip = config.ici.buffer_for_full_rate(config.ici.cable_propagation.value());
+        const std::uint64_t round_trip = config.ici.buffer_for_full_rate(config.ici.cable_propagation).value();
         CHECK(static_cast<double>(config.ici.buffer_per_vl.value()) >= 2.9 * static_cast<double>(round_trip));
         CHECK(static_cast<double>(config.ici.buffer_per_vl.value()) <= 4.0 * static_cast<double>(round_trip));
     }

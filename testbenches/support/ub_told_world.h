@@ -4,7 +4,7 @@
 // A UB-Mesh machine without chips whose devices send notices of what fails.
 #pragma once
 
-#include "platforms/ub_mesh/ub_notices.h"
+#include "hw/ub/ub_notices.h"
 #include "testbenches/support/ub_patterns.h"
 
 namespace weft::testing {
@@ -13,13 +13,13 @@ struct ub_told_world : private link_listener_if {
     timeline time;
     packet_pool pool;
     ub_config config;
-    ub_faults_config faults;
+    ub_notice_config faults;
     std::vector<bool> down;
     ub_fabric fabric;
     ub_traffic traffic;
     std::unique_ptr<ub_notices> notices; ///< none with notification: none
 
-    ub_told_world(const ub_ways& ways, const ub_config& c, const ub_faults_config& f, ub_load load = {})
+    ub_told_world(const ub_ways& ways, const ub_config& c, const ub_notice_config& f, ub_load load = {})
         : time("timeline"), config(c), faults(f),
           fabric("ub", time, pool, ways.plan, config, 1, f.notification != ub_notification::none),
           traffic("traffic", time, pool, fabric, config, std::move(load))

@@ -82,7 +82,7 @@ bool excused(const ub_ways& ways, std::uint32_t from, std::uint32_t to, const st
 ub_outcome play(const ub_ways& ways, const scenario& s)
 {
     return in_child<ub_outcome>([&] {
-        ub_faults_config faults;
+        ub_notice_config faults;
         faults.notification = s.told ? ub_notification::direct : ub_notification::none;
         ub_told_world w(ways, s.config, faults, s.load);
         std::vector<bool> down(ways.plan.links.size(), false);

@@ -43,16 +43,16 @@ told look_at(ub_told_world& w)
     return t;
 }
 
-ub_faults_config told_by(ub_notification how)
+ub_notice_config told_by(ub_notification how)
 {
-    ub_faults_config faults;
+    ub_notice_config faults;
     faults.notification = how;
     return faults;
 }
 
 /// One part fails at 5 us.
 told run_failure(const ub_ways& ways, const ub_failed_part& part, const std::vector<std::uint32_t>& affected,
-                 const ub_faults_config& faults, const ub_load& load = {}, const ub_config& config = {})
+                 const ub_notice_config& faults, const ub_load& load = {}, const ub_config& config = {})
 {
     return in_child<told>([&] {
         ub_told_world w(ways, config, faults, load);
@@ -192,7 +192,7 @@ TEST_CASE("direct: on idle wires each source hears when the formula says and of 
 {
     for (const ub_shape& shape : {small_shape(1, 8, false), ub_rack()}) {
         const ub_ways ways(shape);
-        const ub_faults_config faults = told_by(ub_notification::direct);
+        const ub_notice_config faults = told_by(ub_notification::direct);
         const std::uint32_t link = ways.topology->link_between(0, 1);
         for (const std::uint32_t source : {0u, 1u, 2u, 5u, ways.topology->endpoints() - 1}) {
             const told t = run_failure(ways, link, {source}, faults);
@@ -222,7 +222,7 @@ TEST_CASE("hop by hop: on idle wires the flood arrives when the formula says by 
     for (const ub_shape& shape : {small_shape(1, 8, false), ub_rack()})
         for (const std::uint64_t per_hop_ps : {1000 * k_us, 1 * k_us}) {
             const ub_ways ways(shape);
-            ub_faults_config faults = told_by(ub_notification::hop_by_hop);
+            ub_notice_config faults = told_by(ub_notification::hop_by_hop);
             faults.flood_per_hop = duration(per_hop_ps);
             const told t = run_failure(ways, ways.topology->link_between(0, 1), everybody_in(ways), faults);
             CHECK(t.complaint.str() == "");
@@ -245,7 +245,7 @@ TEST_CASE("notices wait for packets on loaded wires keep within the bound and pa
     ub_config config;
     config.transport = ub_transport::rtp;
     for (const bool direct : {true, false}) {
-        ub_faults_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
+        ub_notice_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
         faults.flood_per_hop = duration(k_us);
         const told idle = run_failure(ways, link, everybody_in(ways), faults, {}, config);
         const told loaded = run_failure(ways, link, everybody_in(ways), faults, load, config);
@@ -308,7 +308,7 @@ TEST_CASE("the cost of notices grows with the fabric")
                            scale{"4 x 4 racks", ub_rack(8, 8, 4, 4)}}) {
         const ub_ways ways(s.shape);
         for (const bool direct : {true, false}) {
-            const ub_faults_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
+            const ub_notice_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
             const told t = run_failure(ways, ways.topology->link_between(0, 1), everybody_in(ways), faults);
             std::printf("%-18s%-12s%10llu%10llu%12llu%14llu%12.3f\n", s.name, name_of(faults.notification),
                         static_cast<unsigned long long>(t.notices), static_cast<unsigned long long>(t.acknowledgements),
@@ -363,7 +363,7 @@ TEST_CASE("notices end at the border of a fabric that has come apart and nothing
         child_text complaint;
     };
     for (const bool direct : {true, false}) {
-        ub_faults_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
+        ub_notice_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
         faults.flood_per_hop = duration(k_us);
         const auto r = in_child<result>([&] {
             ub_told_world w(ways, {}, faults);
@@ -391,7 +391,7 @@ TEST_CASE("notices end at the border of a fabric that has come apart and nothing
 TEST_CASE("hop by hop: who was cut off hears when a link works again")
 {
     const ub_ways ways(small_shape(1, 4, false));
-    ub_faults_config faults = told_by(ub_notification::hop_by_hop);
+    ub_notice_config faults = told_by(ub_notification::hop_by_hop);
     faults.flood_per_hop = duration(k_us);
     struct result {
         bool heard[4];
@@ -431,7 +431,7 @@ TEST_CASE("hop by hop: a flood reaches everybody who is joined to an end by live
         const unsigned failures = 1 + random.below(6);
         const bool at_once = random.below(2) == 0;
         const auto r = in_child<result>([&] {
-            ub_faults_config faults = told_by(ub_notification::hop_by_hop);
+            ub_notice_config faults = told_by(ub_notification::hop_by_hop);
             faults.flood_per_hop = duration(k_us);
             ub_config config;
             config.detection = duration(2 * k_us);
@@ -480,7 +480,7 @@ TEST_CASE("direct: with up to six failures every source hears that has a way fro
         const ub_ways ways(small_shape(1 + random.below(3), 2 + random.below(3), random.below(3) == 0));
         const unsigned failures = 1 + random.below(6);
         const auto r = in_child<result>([&] {
-            ub_faults_config faults = told_by(ub_notification::direct);
+            ub_notice_config faults = told_by(ub_notification::direct);
             faults.notice_timeout = duration(5 * k_us);
             ub_told_world w(ways, {}, faults);
             const ub_plan& plan = ways.plan;
@@ -522,7 +522,7 @@ TEST_CASE("a link that fails again and again leaves no source behind with what i
     };
     const ub_ways ways(small_shape(2, 4, true));
     for (const bool direct : {true, false}) {
-        ub_faults_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
+        ub_notice_config faults = told_by(direct ? ub_notification::direct : ub_notification::hop_by_hop);
         faults.flood_per_hop = duration(7 * k_us); // news of one failure are on their way when the next one comes
         const auto r = in_child<result>([&] {
             ub_told_world w(ways, {}, faults);

@@ -3,7 +3,7 @@
 //
 // Direct notification against hop by hop (UB-Mesh, section 4.2): time until the last source that uses a failed link has switched to other
 // paths, at rack, pod and SuperPod scale, and what a job in a rack sees of it.
-#include "platforms/ub_mesh/ub_notice_times.h"
+#include "hw/ub/ub_notice_times.h"
 #include "hw/routing/ub/ub_paths.h"
 #include "testbenches/support/small_machines.h"
 
@@ -88,7 +88,7 @@ TEST_CASE("direct notification beats hop by hop at rack and pod and SuperPod sca
             REQUIRE_FALSE(affected.empty());
             std::uint64_t last_ps[2] = {};
             for (const bool direct : {true, false}) {
-                ub_faults_config faults;
+                ub_notice_config faults;
                 faults.notification = direct ? ub_notification::direct : ub_notification::hop_by_hop;
                 const ub_notice_times times(plan, config.ub, faults, routes.down);
                 last_ps[direct ? 0 : 1] = ub_notice_times::last_after_ps(times.of(link, affected));

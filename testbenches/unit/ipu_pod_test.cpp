@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Wiring and routing of IPU-Pods and the wires of their syncs, without simulation.
-#include "hw/ipu/ipu_pod_routing.h"
+#include "hw/routing/ipu/ipu_pod_routing.h"
 #include "platforms/ipu_pod/ipu_sync_wires.h"
 #include "hw/routing/channel_dependency.h"
 
@@ -32,7 +32,7 @@ std::vector<ipu_shape> shapes()
 
 fabric_plan plan_of(const ipu_shape& s, const std::vector<swapped_cables>& swapped = {}, const std::vector<ipu_link_end>& down = {})
 {
-    return plan_ipu_pod(s, {}, {}, swapped, down);
+    return plan_ipu_pod(s, {}, swapped, down);
 }
 
 } // namespace

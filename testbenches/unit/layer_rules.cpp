@@ -14,8 +14,19 @@ using string_list = std::vector<std::string>;
 
 constexpr std::size_t k_longest_file_lines = 800;
 
+// Devices of hw/. A new one is named here, with what it may use.
+const string_list k_devices = {"hw/bus",      "hw/ccu", "hw/chip", "hw/core", "hw/dma",  "hw/ethernet",   "hw/fabric",
+                               "hw/ici",      "hw/ipu", "hw/memory", "hw/neuronlink", "hw/sync", "hw/tofino", "hw/ub"};
+
 // Adapters of the switching core: they alone may include it.
-const string_list k_fabric_users = {"hw/ici", "hw/ub", "hw/ipu", "hw/neuronlink", "hw/tofino", "hw/ethernet"};
+const string_list k_fabric_users = {"hw/ici", "hw/ub", "hw/ethernet"};
+
+// Shared folders of platforms/, lowest first: a folder may use those before it. `workload` and `report` use each other:
+// results are what a workload writes. What is not named here is a platform, which uses these and no other platform.
+const string_list k_shared_platforms = {"platforms/config",  "platforms/ccu",     "platforms/report", "platforms/workload",
+                                        "platforms/machine", "platforms/sweep",   "platforms/debug",  "platforms/firmware_bench",
+                                        "platforms/explain", "platforms/cli"};
+constexpr std::size_t k_last_for_platforms = 4; // platforms/machine
 
 // What every chip is made of. Its guests are the business of platforms.
 const string_list k_parts_of_chips = {"hw/bus", "hw/core", "hw/dma", "hw/memory"};
@@ -141,6 +152,21 @@ std::string blank_out(std::string text, bool literals_too)
     return text;
 }
 
+/// Among the folders of platforms/.
+std::string platform_include_problem(const std::string& from, const std::string& to)
+{
+    const auto place = [](const std::string& folder) {
+        return static_cast<std::size_t>(std::find(k_shared_platforms.begin(), k_shared_platforms.end(), folder) - k_shared_platforms.begin());
+    };
+    const std::size_t here = place(from), there = place(to);
+    if (there == k_shared_platforms.size())
+        return "a platform's own folder: others, and what is shared, do not know it";
+    if (here == k_shared_platforms.size())
+        return there <= k_last_for_platforms ? "" : "a platform may use platforms/config, ccu, report, workload and machine";
+    const bool each_other = from == "platforms/report" && to == "platforms/workload";
+    return there < here || each_other ? "" : "lower folders of platforms/ do not know higher ones";
+}
+
 /// Why the file may not include the project header `header`, or "".
 std::string quoted_include_problem(const std::string& path, const std::string& header)
 {
@@ -165,6 +191,8 @@ std::string quoted_include_problem(const std::string& path, const std::string& h
     if (from == "firmware")
         return to == "hw/abi" ? "" : "firmware/ may include nothing of the project but hw/abi/ and firmware/";
     if (starts_with(from, "hw/")) {
+        if (!contains(k_devices, from) && from != "hw/arithmetic" && from != "hw/routing")
+            return "this folder is not in the table of layers";
         if (from == "hw/arithmetic")
             return to == "tlm" || to == "hw/abi" ? "" : "hw/arithmetic/ may include nothing of the project but tlm/, hw/abi/ and hw/arithmetic/";
         if (from == "hw/routing")
@@ -184,10 +212,9 @@ std::string quoted_include_problem(const std::string& path, const std::string& h
         return "rtl/ may include rtl/, and rtl/shell/ also tlm/ and hw/";
     }
     if (starts_with(from, "platforms"))
-        return to == "tlm" || to_hw || to == "firmware" || starts_with(to, "rtl") || to_platforms ||
-                       header == "cmake/version.h"
-                   ? ""
-                   : "there is no such folder in the product";
+        return to == "tlm" || to_hw || to == "firmware" || starts_with(to, "rtl") || header == "cmake/version.h" ? ""
+               : to_platforms                                                                                    ? platform_include_problem(from, to)
+                                                                                                                 : "there is no such folder in the product";
     return "this folder is not in the table of layers";
 }
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Wiring and routing of Trainium chips, without simulation.
-#include "hw/neuronlink/neuronlink_routing.h"
+#include "hw/routing/neuronlink/neuronlink_routing.h"
 #include "hw/routing/channel_dependency.h"
 
 #include <catch2/catch.hpp>

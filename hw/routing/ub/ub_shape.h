@@ -85,6 +85,7 @@ struct ub_shape {
 
 /// Length of the cables of a class; with 5 ns/m that is the propagation (table 2 for the lengths; 5 ns/m assumed).
 struct ub_cables {
+    static constexpr config_part k_part = config_part::links;
     static constexpr duration k_longest = duration(100'000'000);
     duration x = duration(5'000);         ///< 1 m
     duration y = duration(5'000);         ///< 1 m

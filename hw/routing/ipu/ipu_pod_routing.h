@@ -9,7 +9,7 @@
 // link that closes it and VL 1 behind it (dateline).
 #pragma once
 
-#include "hw/ipu/ipu_pod_plan.h"
+#include "hw/routing/ipu/ipu_pod_plan.h"
 #include "hw/routing/routing_policy.h"
 
 #include <cstdint>

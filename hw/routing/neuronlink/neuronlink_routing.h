@@ -9,7 +9,7 @@
 // halves (up*/down*), from end to end on a VL of their own.
 #pragma once
 
-#include "hw/neuronlink/neuronlink_plan.h"
+#include "hw/routing/neuronlink/neuronlink_plan.h"
 #include "hw/routing/routing_policy.h"
 
 #include <cstdint>

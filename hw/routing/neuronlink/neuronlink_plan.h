@@ -7,7 +7,6 @@
 // LNC=2: rows are rings, chip i and i + 4 are joined with wrap, links up and down are at alternating halves by column.
 #pragma once
 
-#include "hw/neuronlink/neuronlink_config.h"
 #include "hw/routing/fabric_plan.h"
 
 #include <array>
@@ -69,7 +68,14 @@ struct neuronlink_link {
     bool up = true;
 };
 
+struct neuronlink_wires {
+    fabric_link_params port;      ///< between a rank and its half of the chip
+    fabric_link_params halves;    ///< between the halves of a chip
+    fabric_link_params link;      ///< between chips of a node
+    fabric_link_params node_link; ///< between nodes
+};
+
 /// Ranks are its endpoints. `down`: links that do not work, each in one direction.
-fabric_plan plan_neuronlink(const neuronlink_shape& shape, const neuronlink_config& config, const std::vector<neuronlink_link>& down);
+fabric_plan plan_neuronlink(const neuronlink_shape& shape, const neuronlink_wires& wires, const std::vector<neuronlink_link>& down);
 
 } // namespace weft

@@ -21,11 +21,11 @@
 // Fallback sets. A source that makes a path set anew because links are down may take links that it did not use before.
 // It tells their ends, which from then on count it among those that they notify, also of a failure that lies back. That
 // message is a time and no packet: the way at zero load (assumed). A flood needs none: everybody hears.
-// Source of the mechanisms: the paper (quoted); of acknowledgements, repeats and times: assumed, see ub_faults_config.
+// Source of the mechanisms: the paper (quoted); of acknowledgements, repeats and times: assumed, see ub_notice_config.
 #pragma once
 
 #include "hw/ub/ub_fabric.h"
-#include "platforms/ub_mesh/ub_notice_times.h"
+#include "hw/ub/ub_notice_times.h"
 #include "tlm/slots.h"
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class ub_notices final : public component, public ub_fall_back_if, private ub_ma
 public:
     /// `fabric` is managed. `down`: links that are down from the start. `unforeseen`: links may fail of which expect()
     /// learns when they do; then who has fallen back to which link is kept.
-    ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults,
+    ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_notice_config& notice,
                const std::vector<bool>& down, bool unforeseen);
 
     /// The part fails at `at_ps` and works again at `until_ps` (k_never_ps: never). `affected`: sources that are to be
@@ -140,7 +140,7 @@ private:
     ub_fabric& fabric_;
     timeline& time_;
     const ub_plan& plan_;
-    const ub_faults_config& faults_;
+    const ub_notice_config& notice_;
     const std::vector<bool>& down_;
     ub_notice_times times_;
     source_knows knows_;

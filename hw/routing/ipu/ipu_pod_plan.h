@@ -14,8 +14,8 @@
 // not public).
 #pragma once
 
-#include "hw/ipu/ipu_link_config.h"
 #include "hw/routing/fabric_plan.h"
+#include "tlm/config_fields.h"
 
 #include <array>
 #include <cstdint>
@@ -93,8 +93,14 @@ struct ipu_link_end {
     std::uint32_t port = 0;
 };
 
-fabric_plan plan_ipu_pod(const ipu_shape& shape, const ipu_link_config& links, const gateway_config& gateways, const std::vector<swapped_cables>& swapped,
-                         const std::vector<ipu_link_end>& down);
+struct ipu_pod_wires {
+    fabric_link_params tiles;   ///< between an IPU and its exchange
+    fabric_link_params link;    ///< an IPU-Link
+    fabric_link_params host;    ///< between an IPU and its gateway
+    fabric_link_params gateway; ///< between a gateway and a switch
+};
+
+fabric_plan plan_ipu_pod(const ipu_shape& shape, const ipu_pod_wires& wires, const std::vector<swapped_cables>& swapped, const std::vector<ipu_link_end>& down);
 
 /// What the plan wires otherwise than the shape says: a sentence for each controller that leads to another IPU. None
 /// where it is right.

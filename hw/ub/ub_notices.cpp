@@ -1,20 +1,20 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/ub_mesh/ub_notices.h"
+#include "hw/ub/ub_notices.h"
 
 #include <algorithm>
 
 namespace weft {
 
-ub_notices::ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_faults_config& faults,
+ub_notices::ub_notices(ub_fabric& fabric, timeline& time, const ub_config& ub, const ub_notice_config& notice,
                        const std::vector<bool>& down, bool unforeseen)
-    : fabric_(fabric), time_(time), plan_(fabric.plan()), faults_(faults), down_(down), times_(plan_, ub, faults, down),
-      direct_(faults.notification == ub_notification::direct), unforeseen_(unforeseen && direct_),
+    : fabric_(fabric), time_(time), plan_(fabric.plan()), notice_(notice), down_(down), times_(plan_, ub, notice, down),
+      direct_(notice.notification == ub_notification::direct), unforeseen_(unforeseen && direct_),
       out_(plan_.routers.size()), actor_(time.register_actors(1))
 {
     if (fabric.management() == nullptr)
         throw bug("ub_notices", time.now_ps(), "the devices of this fabric do not speak to each other");
-    fabric.management()->set_payload(faults.notice_payload.value());
+    fabric.management()->set_payload(notice.notice_payload.value());
     fabric.management()->set_listener(this);
     for (std::uint32_t l = 0; l < plan_.links.size(); ++l)
         out_[plan_.links[l].from].push_back(l);
@@ -109,7 +109,7 @@ void ub_notices::link_up(std::uint32_t link)
     for (std::uint32_t n = 0; n < news_.size(); ++n) {
         const bool works = news_[n].phases[k_works].heard[router];
         if (!holds(news_[n], link) && (works || news_[n].phases[k_down].heard[router]))
-            schedule(time_.now_ps() + faults_.flood_per_hop.value(), {n, router, link, works ? k_works : k_down},
+            schedule(time_.now_ps() + notice_.flood_per_hop.value(), {n, router, link, works ? k_works : k_down},
                      k_tell_neighbour);
     }
 }
@@ -134,7 +134,7 @@ void ub_notices::end_knows(std::uint32_t number, phase_name which, std::uint32_t
     if (!direct_) {
         p.begun = true;
         if (hear(number, which, end))
-            schedule(time_.now_ps() + faults_.flood_per_hop.value(), {number, end, k_none, which}, k_forward);
+            schedule(time_.now_ps() + notice_.flood_per_hop.value(), {number, end, k_none, which}, k_forward);
         return;
     }
     if (!p.begun) {
@@ -198,7 +198,7 @@ void ub_notices::heard(const ub_message& m)
         ++duplicates;
     if (!direct_) {
         if (fresh)
-            schedule(time_.now_ps() + faults_.flood_per_hop.value(), {number, m.to, m.from, which}, k_forward);
+            schedule(time_.now_ps() + notice_.flood_per_hop.value(), {number, m.to, m.from, which}, k_forward);
         return;
     }
     // When it is fresh both ends hear from the source, else the one that sends still.
@@ -262,7 +262,7 @@ void ub_notices::begin_telling(std::uint32_t index)
     }
     if (t.first)
         return tell(index);
-    schedule(time_.now_ps() + faults_.notice_timeout.value(), index, k_repeat);
+    schedule(time_.now_ps() + notice_.notice_timeout.value(), index, k_repeat);
 }
 
 void ub_notices::tell(std::uint32_t index)
@@ -273,7 +273,7 @@ void ub_notices::tell(std::uint32_t index)
     t.tried.insert(t.tried.end(), t.way.links.begin(), t.way.links.end());
     fabric_.management()->send(
         {ub_message::kind::notice, about(t.news, t.phase), t.end, plan_.endpoint_router[t.source]}, t.way);
-    schedule(time_.now_ps() + (faults_.notice_timeout.value() << (t.tries - 1)), index, k_repeat);
+    schedule(time_.now_ps() + (notice_.notice_timeout.value() << (t.tries - 1)), index, k_repeat);
 }
 
 /// Time is up: once more by other links, unless the source has answered or the end knows better.
@@ -282,7 +282,7 @@ void ub_notices::repeat(std::uint32_t index)
     telling& t = tellings_[index];
     const news& n = news_[t.news];
     const auto& better = n.phases[k_works].know;
-    if (t.acknowledged || t.tries >= faults_.notice_tries ||
+    if (t.acknowledged || t.tries >= notice_.notice_tries ||
         (t.phase == k_down && std::find(better.begin(), better.end(), t.end) != better.end()))
         return;
     const std::vector<std::uint32_t> self = {t.end};
@@ -295,7 +295,7 @@ void ub_notices::repeat(std::uint32_t index)
     });
     if (!way) { // its links may work again
         ++t.tries;
-        return schedule(time_.now_ps() + (faults_.notice_timeout.value() << (t.tries - 1)), index, k_repeat);
+        return schedule(time_.now_ps() + (notice_.notice_timeout.value() << (t.tries - 1)), index, k_repeat);
     }
     ++repeats;
     t.way = std::move(*way);

@@ -16,7 +16,7 @@
 
 #include "hw/routing/ub/ub_topology.h"
 #include "hw/ub/ub_management_ways.h"
-#include "platforms/ub_mesh/ub_faults.h"
+#include "hw/ub/ub_notice_config.h"
 
 #include <cstdint>
 #include <vector>
@@ -47,7 +47,7 @@ struct ub_failed_part {
 class ub_notice_times {
 public:
     /// `plan` has the rule of lanes; `down`: links that are down from the start, or empty. All must outlive this.
-    ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_faults_config& faults,
+    ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_notice_config& notice,
                     const std::vector<bool>& down);
 
     /// Sources that use what has failed, in order, and when they stop, with nobody else on the wires. Empty with
@@ -90,7 +90,7 @@ private:
 
     const ub_plan& plan_;
     const ub_config& ub_;
-    const ub_faults_config& faults_;
+    const ub_notice_config& notice_;
     const std::vector<bool>& down_;
     ub_management_ways ways_;
 };

@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "platforms/ub_mesh/ub_notice_times.h"
+#include "hw/ub/ub_notice_times.h"
 
 #include "hw/ub/ub_link.h"
 
@@ -32,21 +32,21 @@ std::vector<std::uint32_t> ub_failed_part::ends(const ub_plan& plan) const
     return all;
 }
 
-ub_notice_times::ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_faults_config& faults,
+ub_notice_times::ub_notice_times(const ub_plan& plan, const ub_config& ub, const ub_notice_config& notice,
                                  const std::vector<bool>& down)
-    : plan_(plan), ub_(ub), faults_(faults), down_(down), ways_(plan, ub, faults.notice_payload.value())
+    : plan_(plan), ub_(ub), notice_(notice), down_(down), ways_(plan, ub, notice.notice_payload.value())
 {
 }
 
 std::uint64_t ub_notice_times::work_ps() const
 {
-    return faults_.table_write.value() +
-           (faults_.notification == ub_notification::direct ? faults_.notice_software : faults_.flood_per_hop).value();
+    return notice_.table_write.value() +
+           (notice_.notification == ub_notification::direct ? notice_.notice_software : notice_.flood_per_hop).value();
 }
 
 std::uint64_t ub_notice_times::repeats_ps() const
 {
-    return faults_.notice_timeout.value() * ((std::uint64_t{1} << faults_.notice_tries) - 1);
+    return notice_.notice_timeout.value() * ((std::uint64_t{1} << notice_.notice_tries) - 1);
 }
 
 /// What the links of a way may add.
@@ -74,7 +74,7 @@ std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_
     std::vector<std::uint32_t> routers;
     for (const std::uint32_t source : sources)
         routers.push_back(plan_.endpoint_router[source]);
-    if (faults_.notification == ub_notification::direct) {
+    if (notice_.notification == ub_notification::direct) {
         const auto ways =
             ways_.from_nearest_two(ends, routers, [&](std::uint32_t l) { return avoid(l) ? k_never_ps : 0; });
         for (std::size_t i = 0; i < ways.size(); ++i)
@@ -93,7 +93,7 @@ std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_
     std::vector<std::uint32_t> by(plan_.routers.size(), ub_topology::k_none);
     std::vector<std::uint64_t> step_ps(plan_.links.size());
     for (std::uint32_t l = 0; l < plan_.links.size(); ++l)
-        step_ps[l] = faults_.flood_per_hop.value() + hop_ps(l);
+        step_ps[l] = notice_.flood_per_hop.value() + hop_ps(l);
     using entry = std::pair<std::uint64_t, std::uint32_t>;
     std::priority_queue<entry, std::vector<entry>, std::greater<entry>> open;
     for (const std::uint32_t end : ends)
@@ -125,7 +125,7 @@ std::vector<ub_notice_times::arrival> ub_notice_times::arrivals(const ub_failed_
 std::vector<ub_notice> ub_notice_times::of(const ub_failed_part& part, const std::vector<std::uint32_t>& affected) const
 {
     std::vector<ub_notice> all;
-    if (faults_.notification == ub_notification::none)
+    if (notice_.notification == ub_notification::none)
         return all;
     const std::vector<arrival> when = arrivals(part, affected);
     for (std::size_t i = 0; i < affected.size(); ++i)
@@ -137,7 +137,7 @@ std::vector<ub_notice> ub_notice_times::of(const ub_failed_part& part, const std
 std::uint64_t ub_notice_times::at_most_ps(const ub_failed_part& part, const std::vector<std::uint32_t>& affected,
                                           std::uint64_t messages) const
 {
-    if (faults_.notification == ub_notification::none)
+    if (notice_.notification == ub_notification::none)
         return 0;
     std::uint64_t last_ps = 0;
     for (const arrival& a : arrivals(part, affected))
@@ -151,13 +151,13 @@ std::uint64_t ub_notice_times::patience_ps(const ub_failed_part& part, std::uint
     std::vector<std::uint32_t> everybody(plan_.endpoint_router.size());
     std::iota(everybody.begin(), everybody.end(), 0u);
     const std::uint64_t ps = at_most_ps(part, everybody, messages_of(failures, everybody.size()));
-    return ps == 0 || faults_.notification != ub_notification::direct ? ps : ps + repeats_ps();
+    return ps == 0 || notice_.notification != ub_notification::direct ? ps : ps + repeats_ps();
 }
 
 // Of a flood each link carries a notice a failure, and one when the link works again.
 std::uint64_t ub_notice_times::messages_of(std::uint64_t failures, std::uint64_t sources) const
 {
-    return 2 * failures * (faults_.notification == ub_notification::direct ? messages_for(sources) : 1);
+    return 2 * failures * (notice_.notification == ub_notification::direct ? messages_for(sources) : 1);
 }
 
 std::uint64_t ub_notice_times::last_after_ps(const std::vector<ub_notice>& notices)

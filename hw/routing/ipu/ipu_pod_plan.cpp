@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/ipu/ipu_pod_plan.h"
+#include "hw/routing/ipu/ipu_pod_plan.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -12,8 +12,6 @@ namespace {
 
 // Rows of k_controllers.
 constexpr port_range k_zero{0, 1}, k_one{2, 3}, k_east{4, 9};
-/// Wires on a die are part of the latency of a link.
-constexpr duration k_on_die{1};
 
 std::string row_text(const ipu_shape& s, std::uint32_t ipu, ipu_way way)
 {
@@ -30,18 +28,6 @@ std::string pair_text(const ipu_shape& s, std::uint32_t ipu, ipu_way way)
 }
 
 } // namespace
-
-std::vector<config_problem> ipu_link_config::validate() const
-{
-    std::vector<config_problem> p = limit_problems(*this);
-    if (!p.empty())
-        return p;
-    const std::uint64_t one = format().cells_of_one(max_payload.value()) * format().cell_bytes();
-    if (buffer_per_vl.value() < one)
-        p.push_back({severity::error, "buffer_per_vl",
-                     fmt::format("is {}, but a full packet fills {}, so none could ever pass.", to_string(buffer_per_vl), to_string(data_size(one)))});
-    return p;
-}
 
 std::optional<std::uint32_t> ipu_shape::neighbour(std::uint32_t ipu, ipu_way way) const
 {
@@ -83,8 +69,7 @@ std::string ipu_shape::ipu_name(std::uint32_t ipu) const
     return domains == 1 ? fmt::format("ipu{}", ipu) : fmt::format("d{}.ipu{}", domain_of(ipu), ipu % domain_ipus());
 }
 
-fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_link_config& links, const gateway_config& gateways, const std::vector<swapped_cables>& swapped,
-                         const std::vector<ipu_link_end>& down)
+fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_pod_wires& wires, const std::vector<swapped_cables>& swapped, const std::vector<ipu_link_end>& down)
 {
     fabric_plan p;
     for (const char* name : k_controllers)
@@ -98,13 +83,9 @@ fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_link_config& links, const
     for (std::uint32_t domain = 0; domain < s.domains; ++domain)
         p.port_names.insert(p.port_names.end(), {fmt::format("d{}.east", domain), fmt::format("d{}.west", domain)});
 
-    const std::uint32_t depth = links.cells(links.buffer_per_vl);
-    const fabric_link_params tiles{links.exchange_rate, duration(k_on_die.value() + links.congested_exchange().value()),
-                                   depth};
-    const fabric_link_params cable{links.payload_rate(), links.latency, depth};
     for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu) {
         p.routers.push_back({s.ipu_name(ipu), k_first_tile_port + k_tile_ports});
-        p.endpoints.push_back({ipu, k_first_tile_port, k_tile_ports, tiles, ""});
+        p.endpoints.push_back({ipu, k_first_tile_port, k_tile_ports, wires.tiles, ""});
     }
     // Ends of cables: controller c of `ipu`, and what it should lead to.
     using end = std::pair<std::uint32_t, std::uint32_t>;
@@ -125,23 +106,20 @@ fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_link_config& links, const
                 *e = *e == first ? second : *e == second ? first : *e;
     }
     for (const auto& [a, b] : cables)
-        p.connect(a.first, a.second, b.first, b.second, k_ipu_vls, cable);
+        p.connect(a.first, a.second, b.first, b.second, k_ipu_vls, wires.link);
 
     if (s.domains > 1) {
-        const std::uint32_t room = links.cells(gateways.buffer);
-        const fabric_link_params host{gateways.host_link_rate, gateways.host_link_latency, room};
-        const fabric_link_params ethernet{gateways.gw_link_rate, gateways.gw_link_latency, room};
         for (std::uint32_t domain = 0; domain < s.domains; ++domain)
             for (std::uint32_t slot = 0; slot < s.machines; ++slot)
                 p.routers.push_back({fmt::format("d{}.gw{}", domain, slot), k_west_port + 1});
         for (std::uint32_t slot = 0; slot < s.machines; ++slot)
             p.routers.push_back({fmt::format("switch{}", slot), k_switch_port + 2 * s.domains});
         for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu)
-            p.connect(ipu, k_host_link_port, s.gateway(s.domain_of(ipu), s.slot_of(ipu)), k_gateway_ipu_port + ipu % k_machine_ipus, k_ipu_vls, host);
+            p.connect(ipu, k_host_link_port, s.gateway(s.domain_of(ipu), s.slot_of(ipu)), k_gateway_ipu_port + ipu % k_machine_ipus, k_ipu_vls, wires.host);
         for (std::uint32_t domain = 0; domain < s.domains; ++domain)
             for (std::uint32_t slot = 0; slot < s.machines; ++slot) {
-                p.connect(s.gateway(domain, slot), k_east_port, s.gateway_switch(slot), k_switch_port + 2 * domain, k_ipu_vls, ethernet);
-                p.connect(s.gateway(domain, slot), k_west_port, s.gateway_switch(slot), k_switch_port + 2 * domain + 1, k_ipu_vls, ethernet);
+                p.connect(s.gateway(domain, slot), k_east_port, s.gateway_switch(slot), k_switch_port + 2 * domain, k_ipu_vls, wires.gateway);
+                p.connect(s.gateway(domain, slot), k_west_port, s.gateway_switch(slot), k_switch_port + 2 * domain + 1, k_ipu_vls, wires.gateway);
             }
     }
     for (const ipu_link_end& d : down)

@@ -1,6 +1,6 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
-#include "hw/ipu/ipu_pod_routing.h"
+#include "hw/routing/ipu/ipu_pod_routing.h"
 
 #include <algorithm>
 #include <fmt/format.h>
