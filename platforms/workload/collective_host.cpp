@@ -244,8 +244,11 @@ bool collective_host::await_answers(bool recovers)
         std::string& picture = now_->picture;
         if (!recovers && picture.empty() && stall_.stalled()) {
             now_->picture_ps = kernel_now_ps();
-            picture = fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(now_->picture_ps)),
-                                  who_waits());
+            for (std::uint32_t rank = 0; rank < ranks(); ++rank)
+                now_->gave_up_before |= now_->answer_ps[rank] != k_never_ps && machine_.chips()[rank]->response().code == abi::status_code::timeout;
+            picture = now_->gave_up_before ? fmt::format("Ranks that had waited for {}, as long as firmware_timeout allows, gave up; at {} nothing could move any more.{}",
+                                                         to_string(config_.firmware_timeout), rounded_text(duration(now_->picture_ps)), who_waits())
+                                           : fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(now_->picture_ps)), who_waits());
         }
         if (picture.empty() && firmware_loops())
             return false;
@@ -446,9 +449,9 @@ void collective_host::explain_failure(const std::string& failed)
     for (const std::string& part : {down, picture, failed})
         if (!part.empty())
             why += "\n" + part;
-    if (picture.empty() && failed.find(machine_picture::k_timed_out_text) != std::string::npos) {
+    if ((picture.empty() || now_->gave_up_before) && failed.find(machine_picture::k_timed_out_text) != std::string::npos) {
         if (!down.empty()) // the timeouts came before everything else had come to rest
-            why += who_waits();
+            why += picture.empty() ? who_waits() : "";
         else
             why += fmt::format(
                 "\n{} Every single wait is bounded by firmware_timeout = {}; raise it where links, memories or cores are this "

@@ -105,6 +105,7 @@ private:
         answer_times answer_ps; ///< by rank
         std::string picture;    ///< of who waits for what; "" until nothing can move any more
         std::uint64_t picture_ps = 0;
+        bool gave_up_before = false; ///< a wait had timed out before all stood still
         std::uint64_t traffic_before = 0; ///< bytes that had arrived anywhere when it began
         std::uint64_t traffic_seen = 0;   ///< at the last look
         std::uint64_t moved_ps = 0;       ///< last look that saw more than the one before
