@@ -2,6 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/machine_checks.h"
 
+#include "firmware/costs.h"
+
 #include <fmt/format.h>
 
 namespace weft {
@@ -84,6 +86,13 @@ message_costs costs_of(const chip_config& chip)
     c.wake_us = static_cast<double>(chip.core.irq_wake.value()) * cycle_us;
     c.memory_bps = static_cast<std::uint64_t>(static_cast<double>(chip.hbm.rate.value()) * (1 - chip.hbm.load));
     return c;
+}
+
+std::uint64_t message_ps_of(const chip_config& chip)
+{
+    const message_costs c = costs_of(chip);
+    const std::uint64_t instructions = firmware::costs::k_look + firmware::costs::k_message + firmware::costs::k_doorbell;
+    return static_cast<std::uint64_t>(1e6 * (static_cast<double>(instructions) * c.instruction_us + c.descriptor_us + c.access_us));
 }
 
 void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format)

@@ -34,6 +34,8 @@ void check_packet_time(const std::string& key, bandwidth rate, std::uint64_t byt
 /// The head of a packet, from the begin of a wire to where it is forwarded; `key` is the longest part, `parts` all.
 void check_hop_time(const std::string& key, const std::string& parts, duration hop, std::vector<config_problem>& problems);
 
+/// What the core of this chip needs for a message: train_limits::message_ps.
+std::uint64_t message_ps_of(const chip_config& chip);
 /// What a message costs a rank of this chip, but for hops and links.
 message_costs costs_of(const chip_config& chip);
 /// Sets what `ports` local ports of a rank bring to it, each of `rate`, of which packets of `format` leave a part to

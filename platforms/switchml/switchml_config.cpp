@@ -124,6 +124,8 @@ train_choice switchml_config::trains() const
     train_limits limits;
     limits.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
     limits.sides = {workers};
+    limits.packet_ps = wire_ps;
+    limits.message_ps = message_ps_of(worker.chip());
     limits.hops = dma_hops(worker.dma, worker.hbm, format, wire_ps, s.rate, 1, "worker", "worker.memory");
     limits.hops.push_back({buffer + " behind a NIC", depth, local_ps, wire_ps, 8, 8, 1, nic_ps + wire_ps});
     limits.hops.push_back({buffer, depth, wire_ps, local_ps, 8, 8, 1, 2 * s.propagation.value() + either_ps + wire_ps});

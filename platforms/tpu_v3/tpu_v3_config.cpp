@@ -176,6 +176,8 @@ train_choice tpu_v3_config::trains() const
     train_limits limits;
     limits.packet_payload = static_cast<std::uint32_t>(format.max_payload_bytes);
     limits.sides = {mesh.rows, mesh.cols};
+    limits.packet_ps = link_ps;
+    limits.message_ps = message_ps_of(chip);
     limits.detours = !faults.regions.empty() || !faults.links_down.empty();
     // On a whole mesh without wraps every stream of a ring has a local port and links of its own.
     limits.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && !limits.detours;

@@ -126,6 +126,13 @@ bool has_one_pair(const train_limits& limits, const collective_case& c)
            std::find(limits.sides.begin(), limits.sides.end(), 2u) != limits.sides.end();
 }
 
+/// What a slow core does first decides then, which hangs on little: all_gather by ring_1d on 4x5 chips with cores of 50
+/// MHz was 15 % off. Rings of both directions share a core.
+bool cores_set_the_pace(const train_limits& limits, double message_packets)
+{
+    return 2.0 * static_cast<double>(limits.message_ps) > message_packets * static_cast<double>(limits.packet_ps);
+}
+
 /// Trees of lines of unlike lengths share links: a broadcast of 16 MiB on a rack of 4x4 NPUs, one of them masked, was 6.0
 /// % faster in trains of 16, 3.4 % slower in trains of 2.
 bool has_unlike_trees(const train_limits& limits, const collective_case& c) { return limits.gaps && c.algo == abi::algorithm::mesh_tree; }
@@ -328,6 +335,9 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     const double step = step_packets(choice, c);
     if (const std::uint64_t least = short_step(choice, c); step < static_cast<double>(least))
         return {1, fmt::format("steps of fewer than {} packets", least)};
+    const std::uint64_t chunk = c.chunk_bytes / choice.limits.packet_payload;
+    if (cores_set_the_pace(choice.limits, chunk > 0 ? std::min(step, static_cast<double>(chunk)) : step))
+        return {1, "cores take about as long for messages as links"};
     std::uint64_t most = choice.packets;
     std::string reason = choice.reason;
     const auto lower = [&](std::uint64_t to, const char* why) {
@@ -342,7 +352,7 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
         lower(most / 2, "steps of fewer than two chunks");
     // A chunk goes on when its last packet is there: a train must be little of it, and less where chunks go from chip
     // to chip.
-    if (const std::uint64_t chunk = c.chunk_bytes / choice.limits.packet_payload; chunk > 0)
+    if (chunk > 0)
         lower(chunk / trains_of_a_chunk(c), "the length of a chunk");
     const train_hop* limit = nullptr;
     // What is left over of a short message is a train that others wait for. Calibrated: row_pair of 1 MiB on 4x4 chips,
