@@ -222,8 +222,8 @@ private:
     const entry (&sources_)[Count];
 };
 
-/// Which part of a machine the values of a config struct are speeds of: `static constexpr config_part k_part`, which may
-/// be left out. `weft explain` tries changes by it.
+/// Which part of a machine a config struct is about: `static constexpr config_part k_part`. Left out: none, and `weft
+/// explain` tries no change of its values.
 enum class config_part : std::uint8_t { none, links, memory, core, dma, ccu, sync, nic, aggregation, job };
 template <class T, class = void> struct part_of : std::integral_constant<config_part, config_part::none> {
 };

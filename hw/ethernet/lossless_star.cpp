@@ -2,8 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ethernet/lossless_star.h"
 
-#include <fmt/format.h>
-
 namespace weft {
 
 namespace {
@@ -30,10 +28,8 @@ packet_format lossless_star_config::format() const
 std::vector<config_problem> lossless_star_config::validate() const
 {
     std::vector<config_problem> p;
-    if (buffer.value() < max_payload.value() + k_header_bytes)
-        p.push_back({severity::error, "buffer",
-                     fmt::format("is {}, but one frame takes {}, so none could ever move.", to_string(buffer),
-                                 to_string(data_size(max_payload.value() + k_header_bytes)))});
+    if (std::string why = format().no_room_for_one(buffer); !why.empty())
+        p.push_back({severity::error, "buffer", std::move(why)});
     return p;
 }
 

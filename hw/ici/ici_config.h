@@ -141,9 +141,10 @@ struct ici_config {
                              to_string(clock), rounded_text(duration(pipeline_ps()))));
         if (!sound({"flit", "header", "max_payload"}))
             return p;
-        for (const auto& [key, buffer] : {std::pair{"buffer_per_vl", buffer_per_vl}, std::pair{"local_buffer", local_buffer.value_or(buffer_per_vl)}})
-            if (std::string why = format().no_room_for_one(buffer); !why.empty() && (key != std::string("local_buffer") || local_buffer))
-                need(false, key, std::move(why));
+        if (std::string why = format().no_room_for_one(buffer_per_vl); !why.empty())
+            need(false, "buffer_per_vl", std::move(why));
+        if (std::string why = local_buffer ? format().no_room_for_one(*local_buffer) : ""; !why.empty())
+            need(false, "local_buffer", std::move(why));
         for (const auto& [key, r] : {std::pair{"link_rate", link_rate}, std::pair{"local_port_rate", local_port_rate}})
             if (sound({key}))
                 need(format().packet_ps(r) <= k_longest_ps, key,

@@ -2,7 +2,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_config.h"
 
-#include <fmt/format.h>
 
 namespace weft {
 

@@ -22,7 +22,7 @@ inline constexpr const char* k_burst_under_test = "auto";
 /// What it is compared with.
 inline constexpr const char* k_burst_reference = "1 packet";
 
-/// All families, in the order of platforms. The numbers of points are stable.
+/// All families, in the order of platforms. New values move the numbers of points behind them.
 const std::vector<sweep_family>& sweep_families();
 
 /// One point of a family.

@@ -75,7 +75,7 @@ bool is_legal(const field_limits& l, std::uint64_t value)
 
 struct recipe {
     const char* words;
-    std::vector<config_part> areas;
+    std::vector<config_part> parts;
     bool rates, times, rooms; ///< twice, half, twice
     unsigned timeouts_percent; ///< of timeouts, and of no other durations; 0: they stay
     std::vector<path_cause> causes;
@@ -124,7 +124,7 @@ std::vector<recipe> recipes()
 std::string changed(const recipe& r, const found_key& k, std::vector<std::string>& left_out)
 {
     const auto* const text = std::get_if<std::string>(&k.field->value);
-    if (text == nullptr || std::find(r.areas.begin(), r.areas.end(), k.of) == r.areas.end())
+    if (text == nullptr || std::find(r.parts.begin(), r.parts.end(), k.of) == r.parts.end())
         return "";
     const parsed_quantity now = parse_quantity(k.field->kind, *text);
     if (!now.ok || now.value == 0)

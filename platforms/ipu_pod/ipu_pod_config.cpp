@@ -504,7 +504,7 @@ void ipu_pod_config::check_buffers(std::vector<config_problem>& p) const
     const std::uint64_t wire = f.wire_bytes_of_one(f.max_payload_bytes);
     check_packet_time("ipu_link.rate", ipu_link.payload_rate(), wire, p);
     check_hop_time("ipu_link.latency", "times ipu_link.congestion", ipu_link.latency + ipu_link.congested_exchange(), p);
-    check("ipu_link.buffer_per_vl", "rate", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
+    check("ipu_link.buffer_per_vl", "rate x usable", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
     if (pod.domains > 1) {
         check_packet_time("gateway.gw_link_rate", gateway.gw_link_rate, wire, p);
         check_packet_time("gateway.host_link_rate", gateway.host_link_rate, wire, p);

@@ -1,9 +1,9 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Checkpoints of a UB-Mesh machine, written to NICs, and loads of the last one. NPU n of a rack writes its state to NICs
-// as host.checkpoint.nics says, counted among those that work; messages go by its two IO dies in turn. What a NIC that
-// fails has not taken whole is sent to another one of the rack.
+// Checkpoints of a UB-Mesh machine, written to NICs, and loads of the last one. NPU n of a rack writes its state to
+// NICs as host.checkpoint.nics says, counted among those that work; messages go by its two IO dies in turn. What a NIC
+// that fails has not taken whole is sent to another one of the rack.
 #pragma once
 
 #include "platforms/ub_mesh/ub_host_devices.h"
@@ -64,7 +64,7 @@ private:
     void note_use();
     void find_busiest();
 
-    ub_host_devices& h_;
+    ub_host_devices& devices_;
     std::function<void()> give_up_all_;
     std::vector<piece> pieces_;
     std::unordered_map<std::uint32_t, std::uint32_t> piece_of_; ///< by number of the message; looked up, never walked

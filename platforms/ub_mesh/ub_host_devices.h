@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// CPUs and NICs of a UB-Mesh machine behind their controllers, what they hold, and the movers of NPUs that exchange with
-// them.
+// CPUs and NICs of a UB-Mesh machine behind their controllers, what they hold, and the movers of NPUs that exchange
+// with them.
 #pragma once
 
 #include "hw/chip/chip.h"

@@ -1,8 +1,8 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Streams between CPUs and NPUs of a UB-Mesh machine, at a rate. NPU n of a rack streams with CPU n modulo CPUs; of one
-// that fails its streams go on with another.
+// Streams between CPUs and NPUs of a UB-Mesh machine, at a rate. NPU n of a rack streams with CPU n modulo CPUs, by its
+// two IO dies in turn; of a CPU that fails its streams go on with another.
 #pragma once
 
 #include "platforms/ub_mesh/ub_host_devices.h"
@@ -55,7 +55,7 @@ private:
     std::uint32_t cpu_for(const ub_host_devices::npu& n) const;
     template <class Which> void forget_messages(Which&& which);
 
-    ub_host_devices& h_;
+    ub_host_devices& devices_;
     bool on_ = false;
     std::uint64_t on_since_ps_ = 0;
     std::vector<flow> flows_;

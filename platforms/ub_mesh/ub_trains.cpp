@@ -45,7 +45,7 @@ train_choice ub_mesh_config::trains() const
     limits.sides = {mesh.pods, mesh.rack_rows, mesh.rack_cols, mesh.boards, mesh.npus};
     limits.packet_ps = wire_rate(ub.link_rate(std::max(mesh.x_lanes, mesh.y_lanes))).time_ps(wire_bytes);
     limits.message_ps = message_ps_of(npu.chip());
-    limits.gaps = !faults.npus.empty();
+    limits.gaps = !faults.npus.empty(); // a spare NPU, too, is reached by ways of its own
     limits.hops = dma_hops(npu.dma, npu.hbm, format, local_ps, links, paths, "npu", "npu.hbm");
     std::set<std::tuple<std::uint32_t, std::uint64_t, ub_device>> kinds; // of links
     std::uint64_t shallowest = ~std::uint64_t{0};                        // buffer, in packets

@@ -246,7 +246,7 @@ bool collective_host::await_answers(bool recovers)
             now_->picture_ps = kernel_now_ps();
             for (std::uint32_t rank = 0; rank < ranks(); ++rank)
                 now_->gave_up_before |= now_->answer_ps[rank] != k_never_ps && machine_.chips()[rank]->response().code == abi::status_code::timeout;
-            picture = now_->gave_up_before ? fmt::format("Ranks that had waited for {}, as long as firmware_timeout allows, gave up; at {} nothing could move any more.{}",
+            picture = now_->gave_up_before ? fmt::format("Who had waited for {}, as long as firmware_timeout allows, gave up; at {} nothing could move any more.{}",
                                                          to_string(config_.firmware_timeout), rounded_text(duration(now_->picture_ps)), who_waits())
                                            : fmt::format("Nothing can move any more at {}.{}", rounded_text(duration(now_->picture_ps)), who_waits());
         }
@@ -452,6 +452,10 @@ void collective_host::explain_failure(const std::string& failed)
     if ((picture.empty() || now_->gave_up_before) && failed.find(machine_picture::k_timed_out_text) != std::string::npos) {
         if (!down.empty()) // the timeouts came before everything else had come to rest
             why += picture.empty() ? who_waits() : "";
+        else if (now_->gave_up_before)
+            why += fmt::format("\nEvery single wait is bounded by firmware_timeout = {}. Raise it where links, memories or cores are this slow; if the same ranks then wait "
+                               "for each other, they are blocked for good.",
+                               to_string(config_.firmware_timeout));
         else
             why += fmt::format(
                 "\n{} Every single wait is bounded by firmware_timeout = {}; raise it where links, memories or cores are this "

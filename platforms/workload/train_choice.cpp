@@ -133,8 +133,8 @@ bool cores_set_the_pace(const train_limits& limits, double message_packets)
     return 2.0 * static_cast<double>(limits.message_ps) > message_packets * static_cast<double>(limits.packet_ps);
 }
 
-/// Trees of lines of unlike lengths share links: a broadcast of 16 MiB on a rack of 4x4 NPUs, one of them masked, was 6.0
-/// % faster in trains of 16, 3.4 % slower in trains of 2.
+/// Trees of lines of which one is shorter, or leads to a spare NPU, share links. A broadcast of 16 MiB on a rack of 4x4
+/// NPUs, one of them masked, was 6.0 % faster in trains of 16, 3.4 % slower in trains of 2.
 bool has_unlike_trees(const train_limits& limits, const collective_case& c) { return limits.gaps && c.algo == abi::algorithm::mesh_tree; }
 
 /// Groups that run at once meet on links. Where many send to one at once, or messages of several rings meet at every
@@ -327,7 +327,7 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
                    : c.algo == abi::algorithm::two_d ? "rings that share links"
                    : shares_ports(choice.limits, c)  ? "trees that share local ports"
                    : has_one_pair(choice.limits, c)     ? "one pair of rows or columns, whose rings share links"
-                   : has_unlike_trees(choice.limits, c) ? "trees of unlike lines share links"
+                   : has_unlike_trees(choice.limits, c) ? "trees around failed NPUs share links"
                    : takes_detours(choice.limits, c) ? "detours around what failed meet other streams"
                    : meets_spread_parts(choice.limits, c)
                        ? "packets that are spread meet those of other ranks"

@@ -39,7 +39,7 @@ struct train_limits {
     std::vector<std::uint32_t> sides; ///< of the mesh: their product are the ranks
     bool own_links = false;           ///< streams of rings over all ranks share neither local ports nor links
     bool detours = false;             ///< around failed chips or links, whose streams meet others at routers
-    bool gaps = false;                ///< ranks have failed: lines of a full mesh have unlike lengths
+    bool gaps = false;                ///< NPUs have failed: lines are shorter, or lead to a spare NPU
     std::uint64_t packet_ps = 0;      ///< a full packet on a link
     std::uint64_t message_ps = 0;     ///< of a core, to make a message; 0: not known
     std::string single;               ///< why only single packets are simulated here; "" if trains are, too

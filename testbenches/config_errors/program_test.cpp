@@ -417,8 +417,8 @@ TEST_CASE("a run that its limits are too short for says so and ends with 1", "[p
         dir.run({"run", std::string(WEFT_SOURCE_DIR) + "/configs/switchml/rack_4x10g.yaml", "--quiet", "--set", "workers=11", "--set", "network.rate=1 Gbps", "--set",
                  "data=off", "--set", "worker.core.clock=10 MHz", "--set", "workload=[{op: broadcast, algorithms: [mesh_tree], sizes: [84628156 B], root: 9}]"});
     CHECK(chain.exit_code == 1);
-    CHECK(has(chain.err, "Ranks that had waited for 0.1 s, as long as firmware_timeout allows, gave up; at 159 ms nothing could move any more."));
-    CHECK(has(chain.err, "bounded by firmware_timeout = 0.1 s; raise it"));
+    CHECK(has(chain.err, "Who had waited for 0.1 s, as long as firmware_timeout allows, gave up; at 159 ms nothing could move any more."));
+    CHECK(has(chain.err, "bounded by firmware_timeout = 0.1 s. Raise it"));
     CHECK_FALSE(has(chain.err, "Nothing can move any more"));
 }
 

@@ -14,7 +14,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <map>
-#include <set>
 #include <sstream>
 
 using namespace weft::testing;
@@ -369,25 +368,42 @@ TEST_CASE("explain: with several cores a chip the last rank is the one that answ
     CHECK(slowest == 1);
 }
 
-namespace {
-void add_parts(const weft::config_field& field, std::set<weft::config_part>& all)
-{
-    all.insert(field.part);
-    for (const weft::config_field& f : field.children)
-        if (f.type == weft::field_type::section)
-            add_parts(f, all);
-}
-} // namespace
-
 TEST_CASE("explain: sections of a platform say which part of the machine they are about")
 {
-    for (const weft::platform_info* p : weft::cli::platforms()) {
-        INFO(p->name);
-        std::set<weft::config_part> parts;
-        add_parts(p->defaults(), parts);
-        for (const auto part : {weft::config_part::links, weft::config_part::memory, weft::config_part::core, weft::config_part::dma})
-            CHECK(parts.count(part) == 1);
-    }
+    using weft::config_part;
+    const std::map<std::string, std::map<std::string, config_part>> expected{
+        {"tpu_v3",
+         {{"mesh", config_part::none}, {"ici", config_part::links}, {"chip", config_part::none}, {"chip.core", config_part::core}, {"chip.bus", config_part::core},
+          {"chip.mailbox", config_part::core}, {"chip.local_memory", config_part::core}, {"chip.hbm", config_part::memory}, {"chip.dma", config_part::dma},
+          {"faults", config_part::none}}},
+        {"switchml",
+         {{"network", config_part::links}, {"network.cable", config_part::links}, {"network.cable.impairments", config_part::none},
+          {"switch", config_part::aggregation}, {"job", config_part::job}, {"worker", config_part::none}, {"worker.core", config_part::core},
+          {"worker.memory", config_part::memory}, {"worker.dma", config_part::dma}, {"worker.nic", config_part::nic}, {"faults", config_part::none}}},
+        {"ub_mesh",
+         {{"mesh", config_part::none}, {"cables", config_part::links}, {"ub", config_part::links}, {"npu", config_part::none}, {"npu.core", config_part::core},
+          {"npu.hbm", config_part::memory}, {"npu.dma", config_part::dma}, {"npu.ccu", config_part::ccu}, {"cpu", config_part::none}, {"nic", config_part::nic},
+          {"faults", config_part::none}, {"host", config_part::none}}},
+        {"trainium",
+         {{"node", config_part::none}, {"neuronlink", config_part::links}, {"chip", config_part::none}, {"chip.core", config_part::core},
+          {"chip.hbm", config_part::memory}, {"chip.dma", config_part::dma}, {"faults", config_part::none}}},
+        {"ipu_pod",
+         {{"pod", config_part::none}, {"ipu_link", config_part::links}, {"gateway", config_part::links}, {"sync", config_part::sync}, {"ipu", config_part::none},
+          {"ipu.core", config_part::core}, {"ipu.memory", config_part::memory}, {"ipu.dma", config_part::dma}, {"gcl", config_part::none},
+          {"faults", config_part::none}}}};
+    for (const weft::platform_info* p : weft::cli::platforms())
+        for (const auto& [path, part] : expected.at(p->name)) {
+            INFO(p->name << " " << path);
+            const weft::config_field defaults = p->defaults();
+            const weft::config_field* at = &defaults;
+            std::istringstream names(path);
+            for (std::string name; at != nullptr && std::getline(names, name, '.');) {
+                const auto found = std::find_if(at->children.begin(), at->children.end(), [&](const weft::config_field& f) { return f.name == name; });
+                at = found == at->children.end() ? nullptr : &*found;
+            }
+            REQUIRE(at != nullptr);
+            CHECK(at->part == part);
+        }
     // What workers do is none of the links' business.
     const program_folder folder;
     run(folder, "platform: switchml\nname: rack\nworkers: 3\ndata: off\n"

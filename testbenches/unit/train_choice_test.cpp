@@ -345,3 +345,26 @@ TEST_CASE("memory that nearly sets the pace is named with what it would take", "
           "hbm.rate = 226 Gbps is below 3 times the links of a chip, 100 Gbps together, and can set the pace");
     CHECK(memory_sets_the_pace(bandwidth(226'000'000'000), bandwidth(100'000'000'000), "hbm.rate", true).empty());
 }
+
+TEST_CASE("cores that take half as long for a message as a link set the pace", "[trains][fast]")
+{
+    train_limits g = limits({4, 5}, {buffer(512)});
+    g.own_links = true;
+    g.packet_ps = 10'000;
+    const auto with_message = [&](std::uint64_t message_ps) {
+        g.message_ps = message_ps;
+        return trains_of(choose_trains(packet_count(0), g), all_reduce(abi::algorithm::ring_1d, 64 << 20, 256 << 10));
+    };
+    CHECK(with_message(1'280'000).packets > 1); // 256 packets of a chunk take 2.56 us
+    CHECK(with_message(1'280'001).packets == 1);
+    CHECK(with_message(1'280'001).reason == "cores take about as long for messages as links");
+}
+
+TEST_CASE("trees around failed NPUs go in single packets", "[trains][fast]")
+{
+    train_limits g = limits({1, 1, 1, 4, 4}, {buffer(512)});
+    CHECK(train_of(choose_trains(packet_count(0), g), broadcast(0, 256 << 20)) > 1);
+    g.gaps = true;
+    CHECK(train_of(choose_trains(packet_count(0), g), broadcast(0, 256 << 20)) == 1);
+    CHECK(train_of(choose_trains(packet_count(0), g), all_reduce(abi::algorithm::hierarchical, 256 << 20)) > 1);
+}
