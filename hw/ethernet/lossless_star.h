@@ -7,9 +7,9 @@
 // sequence, preamble and gap.
 //
 // Models: line rate of each port and direction, propagation; the NIC as a router with one local port of twice the line
-// rate; the switch with a buffer for each input port, in which every output has a FIFO of its own (VOQ), and round robin.
-// These FIFOs grow with the square of the machines: 134 MB of host memory for 4,096. Does not model: acknowledgements
-// (about 1 % of the other direction), congestion control.
+// rate; the switch with a buffer for each input port, in which every output has a FIFO of its own (VOQ), and round
+// robin. These FIFOs grow with the square of the machines: 134 MB of host memory for 4,096. Does not model:
+// acknowledgements (about 1 % of the other direction), congestion control.
 //
 // Timing, zero load, one packet of p bytes from machine to machine:
 //   p / local rate (cut-through: its head) + 2 propagations + pipeline of NIC, switch, NIC + (p + 98 B) / rate
