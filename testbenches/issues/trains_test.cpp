@@ -37,8 +37,9 @@ TEST_CASE("trains take the same time with data and without")
         {"tpu_v3/mesh_4x4.yaml", "--set ici.buffer_per_vl='64 KiB' --set workload='[{op: all_reduce, algorithms: [ring_1d, two_d], "
                                  "sizes: [16 MiB]}]'"},
         {"ub_mesh/board.yaml",
-         "--set ub.buffer_per_vl='4480 KiB' --set ub.transmit_queue=16384 --set npu.dma.receive_buffer='4 MiB' --set npu.dma.read_ahead=2048 "
-         "--set workload='[{op: all_reduce, algorithms: [hierarchical], sizes: [48 MiB]}]'"},
+         "--set mesh.boards=4 --set mesh.npus=4 --set mesh.backplane=true --set ub.buffer_per_vl='4480 KiB' --set ub.transmit_queue=16384 "
+         "--set npu.dma.receive_buffer='4 MiB' --set npu.dma.read_ahead=2048 "
+         "--set workload='[{op: all_reduce, algorithms: [hierarchical], sizes: [32 MiB]}]'"},
         {"ub_mesh/board.yaml",
          "--set ub.paths=shortest --set ub.buffer_per_vl='4480 KiB' --set ub.transmit_queue=16384 --set npu.dma.receive_buffer='4 MiB' "
          "--set npu.dma.read_ahead=2048 --set workload='[{op: all_reduce, algorithms: [halving_doubling, ring_1d], sizes: [24 MiB]}]'"},
