@@ -30,7 +30,7 @@ struct alignas(64) packet {
     std::uint32_t link = 0;        ///< link it travels on or is buffered behind (the fabric's number)
     std::uint32_t out_link = 0;    ///< where routing sends it from there
     std::uint32_t destination = 0; ///< endpoint (rank) it goes to
-    std::uint32_t flow = 0;        ///< packets of one flow take the same way where tables leave a choice
+    std::uint32_t source = 0;      ///< endpoint (rank) it comes from
     std::uint32_t wire_bytes = 0;  ///< bytes charged on a wire, all packets of the train
     std::uint32_t cells = 0;       ///< credits it needs, all packets of the train
     std::uint64_t tail_ps = 0;     ///< when its last byte is in the present buffer
@@ -44,11 +44,11 @@ struct alignas(64) packet {
     std::uint8_t flags = 0;            ///< packet_flags
     std::uint8_t write_op = 0;
     std::uint8_t element = 0;
-    // Read by the receiver.
+    // Read by the receiver, but for the flow.
     std::uint64_t destination_offset = 0; ///< byte offset in the destination's memory
     std::uint8_t* payload = nullptr;      ///< payload_bytes bytes, or nullptr with data off
     std::uint32_t payload_bytes = 0;      ///< all packets of the train
-    std::uint32_t source = 0;             ///< endpoint (rank) it comes from
+    std::uint32_t flow = 0;               ///< packets of one flow take the same way where tables leave a choice
     std::uint32_t semaphore = 0;          ///< counts up at the destination after the last packet of the message
     std::uint32_t message = 0;            ///< message number of the source, for traces and checks
     std::uint32_t packet_number = 0;      ///< of an end-to-end transport (PSN), per source and destination
@@ -100,7 +100,11 @@ public:
 
     /// Who stands behind a packet in the one list that it may be in (vl_buffer.h). Beside the packets: what is appended
     /// need not touch the one before, which may have waited for long.
-    std::uint32_t& next(std::uint32_t index) { return next_[index]; }
+    struct successor {
+        std::uint32_t index = 0;
+        std::uint32_t source = 0; ///< of that packet
+    };
+    successor& next(std::uint32_t index) { return next_[index]; }
     packet& at(std::uint32_t index) { return chunks_[index >> k_chunk_shift][index & k_chunk_mask]; }
     std::uint64_t live() const { return live_; }
     std::uint64_t peak() const { return static_cast<std::uint64_t>(chunks_.size()) << k_chunk_shift; }
@@ -114,7 +118,7 @@ private:
     static constexpr unsigned k_payload_classes = 33; // 2^n bytes
 
     std::vector<std::unique_ptr<packet[]>> chunks_;
-    std::vector<std::uint32_t> next_;
+    std::vector<successor> next_;
     std::uint32_t free_head_ = k_none;
     std::uint64_t live_ = 0;
     std::vector<std::uint8_t> payload_class_; ///< of each packet that has a payload, by index

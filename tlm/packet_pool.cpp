@@ -29,12 +29,12 @@ packet_ptr packet_pool::make()
         next_.resize(peak());
         for (std::uint32_t i = k_chunk_mask + 1; i-- > 0;) {
             chunks_.back()[i].index = first + i;
-            next_[first + i] = free_head_;
+            next_[first + i].index = free_head_;
             free_head_ = first + i;
         }
     }
     packet& p = at(free_head_);
-    free_head_ = next_[free_head_];
+    free_head_ = next_[free_head_].index;
     p.pool = this;
     ++live_;
     return packet_ptr(&p);
@@ -127,7 +127,7 @@ void packet_pool::release(packet* p)
     const std::uint32_t index = p->index;
     *p = packet{};
     p->index = index;
-    next_[index] = free_head_;
+    next_[index].index = free_head_;
     free_head_ = index;
     --live_;
 }

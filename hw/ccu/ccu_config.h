@@ -52,9 +52,9 @@ struct ccu_config {
         visit("sram_rate", self.sram_rate, "Rate of the slices, of reads and of writes each", assumed("512 GB/s; not published"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"512 GB/s\""));
         visit("reduce_rate", self.reduce_rate, "Rate at which up to 8 slices are reduced, by bytes of the result",
-              quoted("160 GB/s, local reduction of up to 8 ranks in a public cost model"),
+              quoted("160 GB/s, local reduction of up to 8 ranks in a public cost model; for each die, and by bytes of the result: assumed"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"160 GB/s\""));
-        visit("copy_rate", self.copy_rate, "Rate of transfers inside the own memory", quoted("200 GB/s, local copy in a public cost model"),
+        visit("copy_rate", self.copy_rate, "Rate of transfers inside the own memory", quoted("200 GB/s, local copy in a public cost model; for each die: assumed"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)).because("; write for example \"200 GB/s\""));
         visit("outstanding", self.outstanding, "Operations of 4 KiB under way on one channel; a segment counts as several, and one may always go. A reduce of several rounds uses as many loop engines, 32 at least", assumed("64; not published"),
               between(1, 65'536));

@@ -408,12 +408,7 @@ void fabric_engine::ensure_wake(std::uint32_t link, std::uint64_t at_ps)
 /// Whether a head waits that is of another rank than the packet on its way.
 bool fabric_engine::others_wait(const link_state& out) const
 {
-    return arbiter_.any(out, [&](std::uint32_t bit) { return pool_.at(head_at(out, bit)).source != out.sending; });
-}
-
-std::uint32_t fabric_engine::head_at(const link_state& out, std::uint32_t bit) const
-{
-    return voq_ ? voqs_[voq_of(out, bit)].front() : buffers_[queue_of_bit(out.router, bit)].fifo.front();
+    return arbiter_.any(out, [&](std::uint32_t bit) { return fifo_at(out, bit).front_source() != out.sending; });
 }
 
 } // namespace weft

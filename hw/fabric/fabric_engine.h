@@ -199,7 +199,12 @@ private:
     void discard(std::uint32_t queue, packet& p);
     void drop(packet& p);
     void take_new_rate(std::uint32_t link);
-    std::uint32_t head_at(const link_state& out, std::uint32_t bit) const;
+    /// Where waiter `bit` of an output stands, at the head.
+    const vl_buffer& fifo_at(const link_state& out, std::uint32_t bit) const
+    {
+        return voq_ ? voqs_[voq_of(out, bit)] : buffers_[queue_of_bit(out.router, bit)].fifo;
+    }
+    std::uint32_t head_at(const link_state& out, std::uint32_t bit) const { return fifo_at(out, bit).front(); }
     bool others_wait(const link_state& out) const;
     bool apply_hook(std::uint32_t link, packet& p, std::uint64_t& head_ps);
     void list_stats();

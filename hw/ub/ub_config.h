@@ -186,7 +186,7 @@ struct ub_config {
         visit("nic_latency", self.nic_latency, "Head of a packet through the UB controller of a NIC, at either end of a way", assumed("as npu_latency"),
               between(duration(1), k_longest_delay));
         visit("lrs_latency", self.lrs_latency, "Head of a packet through a low-radix switch",
-              quoted("150 ns, the published goal of one hop"), between(duration(1), k_longest_delay));
+              assumed("150 ns, the published goal of a whole hop (quoted); a public full-mesh study has 37 ns for a crossbar (quoted)"), between(duration(1), k_longest_delay));
         visit("hrs_latency", self.hrs_latency, "Head of a packet through a high-radix switch", assumed("200 ns"),
               between(duration(1), k_longest_delay));
         visit("die_crossing", self.die_crossing,
@@ -199,7 +199,7 @@ struct ub_config {
         visit("transmit_queue", self.transmit_queue,
               "Packets that a controller holds for all its ports: a message waits in memory while a port by which it goes has its equal share of "
               "them, others pass; with transport: rtp these are rtp_send_buffer",
-              quoted("64 for each of the nine ports of an IO die; an NPU with a FIFO for each port in a public full-mesh study (quoted), 64 packets (quoted)"),
+              assumed("64 for each of the nine ports of an IO die: a public full-mesh study has a FIFO for each port, and 64 packets at an NPU (quoted)"),
               between(2, 65'536).because(" packets"));
         visit("voq", self.voq,
               "A FIFO per output in every input buffer: nobody waits behind a packet for another output",

@@ -65,7 +65,7 @@ void print_predictions(const platform& p)
             c.chunk_bytes = k_default_chunk.value();
             std::string text;
             const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{input_bytes_of(c)});
-            for (const algorithm_prediction& one : predictions_of(table, costs, c)) {
+            for (const algorithm_prediction& one : predictions_on(p, table, costs, c)) {
                 c.algo = one.algorithm;
                 if (hbm_bytes_for(output_offset, c, table.ranks) > room)
                     continue; // auto passes it over

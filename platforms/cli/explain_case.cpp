@@ -349,7 +349,7 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
     const std::uint64_t time_ps = run.answer_ps[last] - run.begin_ps;
     const auto of = static_cast<std::size_t>(rank.value_or(static_cast<std::uint32_t>(last)));
     if (of >= run.answer_ps.size() || run.answer_ps[of] == 0) {
-        j["problem"] = fmt::format("--rank: rank {} {}", of,
+        j["problem"] = fmt::format("--rank: error: rank {} {}.", of,
                                    of >= run.answer_ps.size()
                                        ? fmt::format("does not exist; ranks are 0 to {}", run.answer_ps.size() - 1)
                                        : "takes no part in this case");

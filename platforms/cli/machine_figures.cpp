@@ -9,13 +9,13 @@
 namespace weft::cli {
 
 namespace {
-double percent_of(std::uint64_t busy_ps, std::uint64_t simulated_ps)
+double percent_of(std::uint64_t busy_ps, std::uint64_t measured_ps)
 {
-    return simulated_ps == 0 ? 0.0 : 100.0 * static_cast<double>(busy_ps) / static_cast<double>(simulated_ps);
+    return measured_ps == 0 ? 0.0 : 100.0 * static_cast<double>(busy_ps) / static_cast<double>(measured_ps);
 }
 } // namespace
 
-std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
+std::vector<link_load> busiest_links(machine& m, std::uint64_t measured_ps)
 {
     constexpr std::size_t k_show = 5;
     struct seen_wire {
@@ -37,7 +37,7 @@ std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
     std::vector<link_load> busiest;
     for (auto w = all.begin(); w != end; ++w)
         busiest.push_back(
-            {w->owner->wire_name(w->wire), w->load.wire_bytes, percent_of(w->load.busy_ps, simulated_ps)});
+            {w->owner->wire_name(w->wire), w->load.wire_bytes, percent_of(w->load.busy_ps, measured_ps)});
     std::sort(busiest.begin(), busiest.end(), [](const link_load& a, const link_load& b) {
         return a.utilisation_percent != b.utilisation_percent ? a.utilisation_percent > b.utilisation_percent : a.name < b.name;
     });
@@ -45,13 +45,13 @@ std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps)
     return busiest;
 }
 
-std::vector<link_load> links_of(machine& m, std::uint64_t simulated_ps)
+std::vector<link_load> links_of(machine& m, std::uint64_t measured_ps)
 {
     std::vector<link_load> links;
     for (const component* c : m.time().components())
         for (std::uint32_t wire = 0; wire < c->wires(); ++wire)
             if (const wire_load load = c->load_of_wire(wire); load.wire_bytes > 0)
-                links.push_back({c->wire_name(wire), load.wire_bytes, percent_of(load.busy_ps, simulated_ps)});
+                links.push_back({c->wire_name(wire), load.wire_bytes, percent_of(load.busy_ps, measured_ps)});
     return links;
 }
 

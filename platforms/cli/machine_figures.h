@@ -12,10 +12,10 @@
 
 namespace weft::cli {
 
-/// The five wires that carried most in `simulated_ps`, the time in which the machine was there.
-std::vector<link_load> busiest_links(machine& m, std::uint64_t simulated_ps);
+/// The five wires that carried most in `measured_ps`, the time in which the machine was there.
+std::vector<link_load> busiest_links(machine& m, std::uint64_t measured_ps);
 /// All wires that carried anything, in the order of the machine.
-std::vector<link_load> links_of(machine& m, std::uint64_t simulated_ps);
+std::vector<link_load> links_of(machine& m, std::uint64_t measured_ps);
 /// A row for each rank that has a chip, by rank.
 std::vector<rank_row> ranks_of(machine& m);
 /// Of the memories in which buffers lie. Memories of one machine have one name.

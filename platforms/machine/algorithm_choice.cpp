@@ -22,10 +22,10 @@ bool all_run(const std::vector<abi::platform_table>& groups, const message_costs
 }
 
 /// Of the algorithms that every group runs, by the longest group of `groups`, which is the last one to finish.
-std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platform_table>& groups,
+std::vector<algorithm_prediction> predictions_for(const platform& machine, const std::vector<abi::platform_table>& groups,
                                                   const message_costs& costs, const collective_case& c)
 {
-    std::vector<algorithm_prediction> found = predictions_of(longest_of(groups), costs, c);
+    std::vector<algorithm_prediction> found = predictions_on(machine, longest_of(groups), costs, c);
     const auto refused = [&](const algorithm_prediction& p) { return !all_run(groups, costs, p.algorithm, c); };
     found.erase(std::remove_if(found.begin(), found.end(), refused), found.end());
     return found;
@@ -33,6 +33,7 @@ std::vector<algorithm_prediction> predictions_for(const std::vector<abi::platfor
 
 /// Chooses for cases of the same groups.
 struct chooser {
+    const platform& machine;
     std::vector<abi::platform_table> groups; ///< what the first rank of each is told
     message_costs costs;
     const tuning_table* tuned;
@@ -74,7 +75,7 @@ struct chooser {
     /// The case with its choice among what fits into memory; as it was where there is none.
     collective_case chosen(collective_case c) const
     {
-        std::vector<algorithm_prediction> all = predictions_for(groups, costs, c);
+        std::vector<algorithm_prediction> all = predictions_for(machine, groups, costs, c);
         const auto too_large =
             std::stable_partition(all.begin(), all.end(), [&](const algorithm_prediction& one) { return fits(c, one.algorithm); });
         c.predictions.assign(all.begin(), too_large);
@@ -128,7 +129,7 @@ std::optional<abi::algorithm> choice_without_table(const platform& machine, cons
     asked.algo = k_auto_algorithm;
     const std::vector<abi::platform_table> groups = group_tables(machine, c.groups);
     const std::uint64_t output_offset = output_offset_for(std::vector<std::uint64_t>{input_bytes_of(c)});
-    const chooser choose{groups, machine.costs(), nullptr, "", machine.published_ranges(longest_of(groups)), machine.room(), machine.ranks(), output_offset};
+    const chooser choose{machine, groups, machine.costs(), nullptr, "", machine.published_ranges(longest_of(groups)), machine.room(), machine.ranks(), output_offset};
     const abi::algorithm chosen = choose.chosen(std::move(asked)).algo;
     return is_auto(chosen) ? std::nullopt : std::optional(chosen);
 }
@@ -158,7 +159,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         collective_spec asked = spec;
         asked.algorithms = {k_auto_algorithm};
         const std::vector<abi::platform_table> groups = group_tables(machine, spec.groups);
-        const chooser choose{groups, costs, tuned, run.tuning, machine.published_ranges(longest_of(groups)), room, machine.ranks(), output_offset};
+        const chooser choose{machine, groups, costs, tuned, run.tuning, machine.published_ranges(longest_of(groups)), room, machine.ranks(), output_offset};
         if (!choose.sends_nothing() && !choose.add_all(asked.cases(), spec.choices))
             problems.push_back({severity::error,
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
@@ -170,7 +171,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         const auto has_its_own = [](const collective_case& c) { return c.ranks_per_group != 0; };
         cases.erase(std::remove_if(cases.begin(), cases.end(), has_its_own), cases.end());
         const abi::platform_table table = machine.rank_table(0);
-        const chooser choose{{table}, costs, tuned, run.tuning, machine.published_ranges(table), room, machine.ranks(), output_offset};
+        const chooser choose{machine, {table}, costs, tuned, run.tuning, machine.published_ranges(table), room, machine.ranks(), output_offset};
         if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
             problems.push_back({severity::error, "training_step.algorithm",
                                 not_chosen(abi::collective_op::all_reduce, run.tuning)});

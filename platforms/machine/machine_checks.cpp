@@ -90,9 +90,7 @@ message_costs costs_of(const chip_config& chip)
 
 std::uint64_t message_ps_of(const chip_config& chip)
 {
-    const message_costs c = costs_of(chip);
-    const std::uint64_t instructions = firmware::costs::k_look + firmware::costs::k_message + firmware::costs::k_doorbell;
-    return static_cast<std::uint64_t>(1e6 * (static_cast<double>(instructions) * c.instruction_us + c.descriptor_us + c.access_us));
+    return static_cast<std::uint64_t>(1e6 * costs_of(chip).message_us());
 }
 
 void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format)

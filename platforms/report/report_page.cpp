@@ -126,8 +126,10 @@ std::string report_page_of(const std::string& dir, const std::string& published,
     if (activity.value(k_results_checksum, "") != results[k_checksum])
         throw user_error(fmt::format("{}/{}: belongs to another run than results.json. {}", dir, k_activity_file,
                                      run_again));
-    const json page_of_validation =
-        published.empty() ? json() : read_json(published, "It is written by: weft validate PLATFORM --json FILE.");
+    const char* const validate = "It is written by: weft validate PLATFORM --json FILE.";
+    const json page_of_validation = published.empty() ? json() : read_json(published, validate);
+    if (!published.empty() && !page_of_validation.contains("targets"))
+        throw user_error(fmt::format("{}: has no published figures. {}", published, validate));
     return report_page(results, activity, page_of_validation, library);
 }
 

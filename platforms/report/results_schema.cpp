@@ -214,7 +214,7 @@ nlohmann::ordered_json results_schema()
                              "Of all components of a kind together");
     const json link = object({{"name", text("Where it leaves: chip(0,1).+X")},
                               {"wire_bytes", count("Sent over it, headers included, in bytes")},
-                              {"busy_share", number("Of the simulated time, 0 to 1")}},
+                              {"busy_share", number("Of the simulated time, of a restarted job since its last restart, 0 to 1")}},
                              "One direction of a wire that has carried anything");
     const json rank = object({{"rank", count("From 0")},
                               {"stats", named(count("In the unit that `stats` has for the name"),

@@ -684,7 +684,7 @@ nlohmann::ordered_json to_json(const run_report& r)
     for (const auto& link : r.busiest_links) {
         add({"busiest_link." + link.name + ".bytes", link.bytes, "B", "sent over this link"});
         add({"busiest_link." + link.name + ".utilisation", link.utilisation_percent, "%",
-             "busy time / simulated time"});
+             "busy time / simulated time, of a restarted job since its last restart"});
     }
     for (const auto& stat : r.stats)
         add(stat);

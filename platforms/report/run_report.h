@@ -150,7 +150,7 @@ struct host_report {
 struct link_load {
     std::string name;
     std::uint64_t bytes = 0;
-    double utilisation_percent = 0; ///< busy time / simulated time
+    double utilisation_percent = 0; ///< busy time / simulated time since the last restart
 };
 
 /// What the devices of one rank counted, without what is 0.

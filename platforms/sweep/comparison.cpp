@@ -32,6 +32,13 @@ std::string text_of(const json& j)
     return j.is_string() ? j.get<std::string>() : j.dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
+/// For a cell of a table.
+std::string in_one_line(std::string text)
+{
+    std::replace(text.begin(), text.end(), '\n', ' ');
+    return text;
+}
+
 /// Leaves by path; empty lists and sections count as leaves.
 void flatten(const json& j, const std::string& path, std::map<std::string, std::string>& out)
 {
@@ -115,7 +122,7 @@ private:
     void add_text(const std::string& key, const std::string& a, const std::string& b)
     {
         if (a != b)
-            out_.outcomes.push_back({key, a.empty() ? "none" : a, b.empty() ? "none" : b});
+            out_.outcomes.push_back({key, in_one_line(a.empty() ? "none" : a), in_one_line(b.empty() ? "none" : b)});
     }
     void add_figure(std::vector<compared_figure>& to, compared_figure f)
     {

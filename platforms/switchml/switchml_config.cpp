@@ -306,12 +306,13 @@ bool switchml_config::draws() const
 std::vector<key_rule<switchml_config>> switchml_config::key_rules()
 {
     using config = switchml_config;
-    static const auto by_switch = [](const config& c) { return runs_any(c.run, abi::by_switch); };
+    // `auto` asks these keys whether it can take the switch: whatever it took, they are part of the machine.
+    static const auto by_switch = [](const config& c) { return runs_any(c.run, abi::by_switch) || uses_auto(c.run); };
     static const auto recovering = [](const config& c) {
-        return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::switchml; });
+        return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::switchml; }) || uses_auto(c.run);
     };
     static const auto over_star = [](const config& c) {
-        return runs_any(c.run, [](abi::algorithm a) { return !abi::by_switch(a); });
+        return runs_any(c.run, [](abi::algorithm a) { return !abi::by_switch(a); }) || uses_auto(c.run);
     };
     std::vector<key_rule<config>> rules;
     add_run_rules(rules);
@@ -409,6 +410,8 @@ void switchml_config::check_shape(std::vector<config_problem>& p) const
 {
     if (servers > k_most_workers || workers < 1 || workers > k_most_workers)
         return; // beyond their limits
+    if (workers == 1)
+        p.push_back({severity::error, "workers", "is 1, but a collective needs at least two."});
     if (job.jobs != 0 && workers % job.jobs != 0)
         p.push_back(
             {severity::error, "job.jobs", fmt::format("is {}, which does not divide {} workers.", job.jobs, workers)});

@@ -44,6 +44,9 @@ bool holds(const failed_region_config& f, std::uint32_t row, std::uint32_t col)
 {
     return mesh_region{f.row, f.col, f.rows, f.cols}.holds(row, col);
 }
+
+/// Of `size` rows or columns from `first` on: all are in one of the pairs that row_pair makes.
+bool in_one_pair(std::uint32_t first, std::uint32_t size) { return first / 2 == (first + size - 1) / 2; }
 } // namespace
 
 std::vector<config_problem> mesh_config::validate() const
@@ -179,6 +182,12 @@ train_choice tpu_v3_config::trains() const
     limits.packet_ps = link_ps;
     limits.message_ps = message_ps_of(chip);
     limits.detours = !faults.regions.empty() || !faults.links_down.empty();
+    if (faults.regions.size() == 1 && faults.links_down.empty()) {
+        const failed_region_config& f = faults.regions.front();
+        const bool large = mesh.rows >= 6 && mesh.cols >= 6;
+        limits.one_pair_of_rows = large && in_one_pair(f.row, f.rows);
+        limits.one_pair_of_columns = large && in_one_pair(f.col, f.cols);
+    }
     // On a whole mesh without wraps every stream of a ring has a local port and links of its own.
     limits.own_links = ici.local_ports > 1 && !mesh.wraps_rows() && !mesh.wraps_cols() && !limits.detours;
     // Streams of all local ports read at once. Where the read-ahead does not cover their latency, single packets wait
@@ -380,7 +389,7 @@ void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
     // A link of the four has its share of the buffer behind a local port, which is filled from memory.
     const std::uint64_t packet_ps = format.packet_ps(ici.link_rate);
     const std::uint64_t filled_ps = chip.hbm.latency.value() + ici.pipeline_ps() + format.packet_ps(ici.local_port_rate) + packet_ps;
-    const std::uint64_t packets = std::max<std::uint64_t>(1, ici.local_buffer_in_use().value() / 4 / one);
+    const std::uint64_t packets = ici.local_buffer_in_use().value() / 4 / one;
     if (ici.voq && ici.local_buffer && packets * packet_ps < filled_ps)
         p.push_back(
             {severity::warning, "ici.local_buffer",

@@ -2,6 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_bill.h"
 
+#include "hw/routing/ub/ub_topology.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
 namespace weft {
 
 namespace {
@@ -94,34 +100,77 @@ struct counting {
     }
 };
 
+const char* name_of(const ub_shape& shape)
+{
+    switch (shape.rack) {
+    case ub_rack_kind::full_mesh_2d: return shape.pod == ub_pod_kind::clos ? "2D-FM, Clos" : "2D-FM";
+    case ub_rack_kind::full_mesh_1d_a: return "1D-FM-A";
+    case ub_rack_kind::full_mesh_1d_b: return "1D-FM-B";
+    case ub_rack_kind::clos: return "Clos";
+    }
+    return "";
+}
+
+/// HRS that join the NPUs of a rack stand in it; others are far away.
+ub_cable_class class_of(const ub_topology& topology, const ub_link_plan& link)
+{
+    switch (link.channel) {
+    case ub_channel::x_plus:
+    case ub_channel::x_minus: return ub_cable_class::x;
+    case ub_channel::y_plus:
+    case ub_channel::y_minus: return ub_cable_class::y;
+    case ub_channel::z_plus:
+    case ub_channel::z_minus: return ub_cable_class::z;
+    case ub_channel::alpha_plus:
+    case ub_channel::alpha_minus: return ub_cable_class::alpha;
+    case ub_channel::hrs_up:
+    case ub_channel::hrs_down: return std::min(link.from, link.to) < topology.endpoints() ? ub_cable_class::backplane : ub_cable_class::hrs;
+    default: return ub_cable_class::backplane;
+    }
+}
+
 } // namespace
+
+ub_bill bill_of(const ub_topology& topology)
+{
+    const ub_ledger ledger = topology.ledger();
+    ub_bill b;
+    b.name = name_of(topology.shape());
+    b.npus = ledger.npus, b.spares = ledger.spares, b.cpus = ledger.cpus, b.nics = ledger.nics, b.lrs = ledger.lrs, b.hrs = ledger.hrs;
+    std::map<std::pair<ub_cable_class, std::uint32_t>, std::uint64_t> cables;
+    const std::vector<ub_link_plan>& links = topology.plan().links;
+    for (std::size_t l = 0; l < links.size(); l += 2) { // both directions are one cable
+        const std::uint32_t lanes = links[l].lanes % k_port_lanes == 0 ? k_port_lanes : links[l].lanes;
+        cables[{class_of(topology, links[l]), lanes}] += links[l].lanes / lanes;
+    }
+    for (const auto& [type_and_lanes, n] : cables)
+        b.cables.push_back({type_and_lanes.first, n, type_and_lanes.second});
+    return b;
+}
 
 ub_bill bill_of(const ub_shape& shape)
 {
     ub_bill b;
+    b.name = name_of(shape);
     b.npus = shape.ranks();
     b.cpus = b.nics = std::uint64_t{shape.racks()} * k_cpus;
     counting c{shape, b};
     const std::uint32_t x_lanes = (shape.npus - 1) * shape.x_lanes;
     switch (shape.rack) {
     case ub_rack_kind::full_mesh_2d:
-        b.name = shape.pod == ub_pod_kind::clos ? "2D-FM, Clos" : "2D-FM";
         c.mesh_rack();
         break;
     case ub_rack_kind::full_mesh_1d_a: // x16 to LRS, x16 to HRS
-        b.name = "1D-FM-A";
         c.x_mesh();
         c.to_lrs(16, k_lrs_1d_a);
         c.two_stages(16);
         break;
     case ub_rack_kind::full_mesh_1d_b: // x32 to HRS, the rest to LRS
-        b.name = "1D-FM-B";
         c.x_mesh();
         c.to_lrs(k_npu_lanes - x_lanes - 32, k_lrs_1d_b);
         c.two_stages(32);
         break;
     case ub_rack_kind::clos:
-        b.name = "Clos";
         c.to_lrs(64, k_lrs_clos);
         break;
     }

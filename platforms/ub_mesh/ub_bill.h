@@ -19,6 +19,8 @@
 
 namespace weft {
 
+class ub_topology;
+
 /// The columns of Fig. 21. "xN": lanes of an NPU towards other racks through switches.
 enum class ub_architecture : std::uint8_t { fm_4d_x4, fm_2d_x16, fm_1d_x16, fm_1d_x32, clos_x64 };
 inline constexpr unsigned k_ub_architectures = 5;
@@ -65,7 +67,10 @@ struct ub_bill {
     std::uint64_t switch_lanes() const; ///< x72 an LRS, x512 an HRS
 };
 
-/// What the shape describes. Racks of the baselines 1d_fm_a, 1d_fm_b and clos are those of Fig. 16; with several racks,
+/// What was built: devices and links of a machine, whatever its size. A link of x8 or x12 is two or three cables of x4.
+ub_bill bill_of(const ub_topology& topology);
+
+/// What the shape describes, at the scale of the paper: switches are filled. Racks of the baselines 1d_fm_a, 1d_fm_b and clos are those of Fig. 16; with several racks,
 /// a second stage of HRS joins the first two (the LRS of a Clos rack have no lanes left).
 ub_bill bill_of(const ub_shape& shape);
 

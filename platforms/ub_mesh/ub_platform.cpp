@@ -179,7 +179,7 @@ public:
         if (!prices_)
             return routing().report();
         const ub_comparison comparison(*prices_);
-        return routing().report() + "\n" + comparison.text(bill_of(config_.mesh)) +
+        return routing().report() + "\n" + comparison.text(bill_of(*routing().topology)) +
                (config_.mesh.hrs ? comparison.text()
                                  : "The networks of Fig. 21, 8192 NPUs each, side by side: `weft check` of a machine with HRS, as pod.yaml\n") +
                "\n";

@@ -3,6 +3,7 @@
 #include "platforms/workload/algorithm_predictions.h"
 
 #include "firmware/collectives/supports.h"
+#include "platforms/workload/machine.h"
 
 #include <algorithm>
 #include <fmt/format.h>
@@ -17,6 +18,13 @@ bool can_run(const abi::platform_table& table, const message_costs& costs, const
     return firmware::supports(c.op, algorithm, table, c.transposed, &reason);
 }
 
+namespace {
+void fastest_first(std::vector<algorithm_prediction>& all)
+{
+    std::stable_sort(all.begin(), all.end(), [](const algorithm_prediction& x, const algorithm_prediction& y) { return x.us < y.us; });
+}
+} // namespace
+
 std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c)
 {
     std::vector<algorithm_prediction> all;
@@ -27,7 +35,21 @@ std::vector<algorithm_prediction> predictions_of(const abi::platform_table& tabl
         if (const std::optional<double> us = predicted_us(table, costs, c))
             all.push_back({c.algo, *us});
     }
-    std::stable_sort(all.begin(), all.end(), [](const algorithm_prediction& x, const algorithm_prediction& y) { return x.us < y.us; });
+    fastest_first(all);
+    return all;
+}
+
+std::vector<algorithm_prediction> predictions_on(const platform& machine, const abi::platform_table& table, const message_costs& costs,
+                                                 const collective_case& c)
+{
+    std::vector<algorithm_prediction> all = predictions_of(table, costs, c);
+    collective_case by = c;
+    for (algorithm_prediction& one : all) {
+        by.algo = one.algorithm;
+        if (const auto bound = bound_on(machine, by))
+            one.us = std::max(one.us, bound->us);
+    }
+    fastest_first(all);
     return all;
 }
 

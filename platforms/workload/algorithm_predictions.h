@@ -11,6 +11,8 @@
 
 namespace weft {
 
+class platform;
+
 /// Whether ranks that are told `table` run the operation of `c` by `algorithm`. Switches that sum are no business of
 /// ranks: by `costs`.
 bool can_run(const abi::platform_table& table, const message_costs& costs, const collective_case& c, abi::algorithm algorithm);
@@ -18,6 +20,10 @@ bool can_run(const abi::platform_table& table, const message_costs& costs, const
 /// Of every algorithm that runs the operation of `c` here and has a prediction, the fastest first; equal ones in the
 /// order of the catalogue.
 std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c);
+/// The same on `machine`, whose ranks, or those of a group of the case, are told `table`. The cost model counts the
+/// links of a whole machine: where fewer work, or a group has fewer, the bound of these is the prediction.
+std::vector<algorithm_prediction> predictions_on(const platform& machine, const abi::platform_table& table, const message_costs& costs,
+                                                 const collective_case& c);
 
 /// Why `auto` took the algorithm of a case: "25.5 us predicted; next direct, 44.9 us", "by tuning out/tuning.yaml, 44.9
 /// us predicted; next ..."; "" where the file names it.

@@ -208,7 +208,7 @@ private:
         const double made_us = trees * (instructions(costs::k_look + costs::k_message + costs::k_staged + costs::k_wait_ahead + sum * costs::k_wait_alone / 2) + m_.descriptor_us / 4);
         const double hop_us = m_.engine_us + 3 * m_.memory_us + m_.hop_us[t_.dim_count - 1] + piece / rate;
         const double planned_us = trees * instructions(costs::k_tree_colour + costs::k_channel + costs::k_arm);
-        return planned_us + 2 * trees * message() + pieces * std::max(wire_us, made_us) + (depth - 1) * hop_us + latency(m_.hop_us[t_.dim_count - 1]);
+        return planned_us + 2 * trees * m_.message_us() + pieces * std::max(wire_us, made_us) + (depth - 1) * hop_us + latency(m_.hop_us[t_.dim_count - 1]);
     }
     /// Trees of a full mesh, one for each link of a rank (firmware/collectives/line_trees.h). A rank sends a message on
     /// each link for every piece; the last piece goes through all of its tree. In a broadcast the root and those below
@@ -221,7 +221,7 @@ private:
             if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
                 slowest = std::min(slowest, bytes_per_us(t_.rate_mbps[d]) / (t_.dims[d] - 1));
         const double wire_us = bytes_ / trees.trees / pieces / slowest;
-        const double made_us = trees.trees * (message() + instructions(costs::k_tree_run));
+        const double made_us = trees.trees * (m_.message_us() + instructions(costs::k_tree_run));
         return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
                (trees.count + 1) * (wire_us + answer() + latency(farthest() / trees.count));
     }
@@ -257,7 +257,7 @@ private:
         double us = 0;
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             if (t_.dims[d] > 1)
-                us += links_along(d) * message() + latency(m_.hop_us[d]) +
+                us += links_along(d) * m_.message_us() + latency(m_.hop_us[d]) +
                       (t_.rate_mbps[d] != 0 ? bytes_ * links_along(d) / bytes_per_us(t_.rate_mbps[d]) : 0);
         return us;
     }
@@ -278,7 +278,6 @@ private:
     {
         return instructions(costs::k_turn + costs::k_look + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us;
     }
-    double message() const { return instructions(costs::k_look + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us; }
 
     /// Steps that wait for each other: chunks of a run go on when they have come. `lanes` share the core, `streams` the
     /// links.
@@ -299,7 +298,7 @@ private:
             const bool of_all = c_.algo == abi::algorithm::ring_1d && t_.device_ranks < 2;
             const double wire_us =
                 size / messages / (of_all ? ring_rate(streams) : stream_rate(dimension_of(to), streams));
-            const double each_us = std::max(wire_us, lanes * (messages > 1 ? message() : woken_message()));
+            const double each_us = std::max(wire_us, lanes * (messages > 1 ? m_.message_us() : woken_message()));
             last_us = answer() + busy_us + latency(hops_to(to)) + wire_us;
             us += std::max(messages * each_us, p.forwards ? last_us : 0);
         }
@@ -463,6 +462,12 @@ private:
 };
 
 } // namespace
+
+double message_costs::message_us() const
+{
+    const std::uint64_t instructions = costs::k_look + costs::k_message + costs::k_doorbell;
+    return static_cast<double>(instructions) * instruction_us + descriptor_us + access_us;
+}
 
 std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c)
 {

@@ -66,6 +66,9 @@ struct message_costs {
     /// yield while memory answers. 0: not known. CCUs have ways of their own.
     double ports_rate = 0;
     double port_rate = 0; ///< of one of them
+
+    /// A core makes a message: it looks for room, writes the descriptor and rings the doorbell.
+    double message_us() const;
 };
 
 /// us; nothing where no formula covers it: parameter servers on machines or cores of their own, switches that sum where

@@ -27,8 +27,10 @@ std::string ranges_text(std::vector<std::uint32_t> numbers, std::size_t at_most)
         if (shown++ == at_most)
             return text + " ...";
         text += fmt::format("{}{}", text.empty() ? "" : ", ", numbers[i]);
-        if (last > i)
+        if (last > i + 1)
             text += fmt::format(" to {}", numbers[last]);
+        else if (last > i)
+            text += fmt::format(", {}", numbers[last]);
         i = last + 1;
     }
     return text;

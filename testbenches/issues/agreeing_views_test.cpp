@@ -4,13 +4,17 @@
 // What a user reads of one run in several places: shares stay shares, and advice does not sell chance.
 #include "testbenches/issues/program.h"
 
+#include "platforms/cli/cli.h"
 #include "platforms/report/folder_lock.h"
+#include "platforms/workload/algorithm_predictions.h"
+#include "platforms/workload/machine.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
 
+using namespace weft;
 using namespace weft::testing;
 using Catch::Matchers::Contains;
 using nlohmann::json;
@@ -134,4 +138,71 @@ TEST_CASE("views: compare knows which points a sweep still has and which figures
     REQUIRE(folder.weft("run a.yaml --quiet --out y --set 'cables.x=5.3 ns'") == 0);
     CHECK(folder.weft("compare x y --tolerance 10%") == 0);
     CHECK(folder.weft("compare x y --tolerance 0") == 1);
+}
+
+TEST_CASE("views: keys by which auto has chosen are no unused ones and stay with the results")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: switchml\nname: a\ndata: off\nworkers: 4\njob: {timeout: 2 ms}\nnetwork: {cable: {impairments: {loss: 0.01}}}\n"
+                           "workload:\n  - {op: all_reduce, algorithms: [auto], sizes: [1 MiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet") == 0);
+    CHECK_THAT(folder.read("stderr"), !Contains("nothing uses it"));
+    const json row = results_of(folder).at("results").at(0);
+    CHECK(row.at("algorithm") != "switchml"); // as it would be without losses
+    CHECK(folder.weft("explain out/a --no-reruns") == 0);
+    CHECK_THAT(folder.read("stderr"), !Contains("no case like"));
+}
+
+TEST_CASE("views: one worker of SwitchML is refused as one chip is")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: switchml\nname: a\nworkers: 1\nworkload:\n  - {op: all_reduce, algorithms: [ring_1d], sizes: [1 MiB]}\n");
+    CHECK(folder.weft("check a.yaml") != 0);
+    CHECK_THAT(folder.read("stderr"), Contains("workers: is 1, but a collective needs at least two."));
+}
+
+TEST_CASE("views: a report takes no run for published figures")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: switchml\nname: a\ndata: off\nworkers: 2\nworkload:\n  - {op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet --report --json a.json") == 0);
+    CHECK(folder.weft("report out/a --published a.json") == 2);
+    CHECK_THAT(folder.read("stderr"), Contains("a.json: has no published figures."));
+}
+
+TEST_CASE("views: explain names what takes most of the path where no part is busy")
+{
+    program_folder folder;
+    folder.write("a.yaml", "platform: switchml\nname: a\ndata: off\nworkers: 4\nnetwork: {cable: {impairments: {loss: 0.01}}}\n"
+                           "workload:\n  - {op: all_reduce, algorithms: [switchml], sizes: [1 MiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet") == 0);
+    REQUIRE(folder.weft("explain out/a --no-reruns") == 0);
+    CHECK_THAT(folder.read("stdout"), Contains("% of this path is timeout") && !Contains("nothing is short"));
+}
+
+TEST_CASE("views: no prediction is below the bound of the links that work")
+{
+    for (const char* file : {"tpu_v3/mesh_8x8_failed_host", "ub_mesh/rack_1d_fm_a", "ipu_pod/pod64", "trainium/trn2"}) {
+        INFO(file);
+        cli::platform_source source;
+        source.file = fmt::format("{}/configs/{}.yaml", WEFT_SOURCE_DIR, file);
+        const cli::loaded_platform loaded = cli::read_platform(source);
+        REQUIRE(loaded.platform != nullptr);
+        const platform& machine = *loaded.platform;
+        std::size_t compared = 0;
+        for (const abi::collective_op op : {abi::collective_op::all_reduce, abi::collective_op::all_to_all, abi::collective_op::broadcast})
+            for (const std::uint64_t size : {std::uint64_t{64} << 10, std::uint64_t{256} << 20}) {
+                collective_case c = make_case(op, k_auto_algorithm, abi::element_type::int32, abi::reduce_op::sum, size);
+                for (const algorithm_prediction& one : predictions_on(machine, machine.rank_table(0), machine.costs(), c)) {
+                    c.algo = one.algorithm;
+                    const auto bound = bound_on(machine, c);
+                    if (!bound)
+                        continue;
+                    INFO(fmt::format("{} by {} of {} B", name_of(op), name_of(one.algorithm), size));
+                    CHECK(one.us >= bound->us);
+                    ++compared;
+                }
+            }
+        CHECK(compared > 5);
+    }
 }

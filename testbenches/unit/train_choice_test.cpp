@@ -194,6 +194,34 @@ TEST_CASE("detours around what failed go in single packets but no ring", "[train
     CHECK(trains_of(broken, all_reduce(abi::algorithm::ring_1d, 512 << 20)).packets == 2);
 }
 
+TEST_CASE("around chips of one pair of rows long steps of row_pair go in trains", "[trains][fast]")
+{
+    train_limits g = limits({4, 8}, {buffer(2)});
+    g.detours = g.one_pair_of_rows = true;
+    const train_choice broken = choose_trains(packet_count(0), g);
+    const std::uint64_t steps = 3 + 7 + 8;
+    const collective_case short_steps = all_reduce(abi::algorithm::row_pair, steps * 8191 * 1024);
+    CHECK(trains_of(broken, short_steps).packets == 1);
+    CHECK(trains_of(broken, short_steps).reason == "steps of fewer than 8192 packets");
+    CHECK_FALSE(train_error_bound(broken, short_steps, 2).has_value());
+    collective_case c = all_reduce(abi::algorithm::row_pair, steps * 8192 * 1024);
+    c.chunk_bytes = 2048 * 1024;
+    CHECK(trains_of(broken, c).packets == 2);
+    CHECK(train_error_bound(broken, c, 2).has_value());
+    c.chunk_bytes = 5000 * 1024;
+    CHECK(trains_of(broken, c).reason == "steps of fewer than two chunks");
+    CHECK_FALSE(train_error_bound(broken, c, 2).has_value());
+    c.chunk_bytes = 2047 * 1024;
+    CHECK(trains_of(broken, c).reason == "chunks of fewer than 2048 packets");
+    CHECK_FALSE(train_error_bound(broken, c, 2).has_value());
+    c.chunk_bytes = 4096 * 1024;
+    CHECK(trains_of(broken, c).packets == 2);
+    c.transposed = true;
+    CHECK(trains_of(broken, c).reason == "detours around what failed meet other streams");
+    c = all_reduce(abi::algorithm::row_pair_forward, steps * 8192 * 1024);
+    CHECK(trains_of(broken, c).reason == "detours around what failed meet other streams");
+}
+
 TEST_CASE("a step is 96 trains at least where streams have links of their own", "[trains][fast]")
 {
     const train_choice c = mesh(8, 8, {train_hop{"some", 1 << 20, 10'000, 10'000, 8, 8, 1, 0}}); // two_d: steps of 14

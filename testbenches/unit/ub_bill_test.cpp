@@ -3,6 +3,7 @@
 //
 // Bill of materials, cost and availability of UB-Mesh against the published figures (UB-Mesh, arXiv 2503.20377), and what a
 // price file must say.
+#include "hw/routing/ub/ub_topology.h"
 #include "platforms/config/yaml_document.h"
 #include "platforms/ub_mesh/ub_bill_costs.h"
 
@@ -82,6 +83,46 @@ TEST_CASE("ub_bill: the ledger of a SuperPod")
     CHECK(bill_of(board).lrs == 0);
     CHECK(bill_of(board).cables_of(ub_cable_class::x) == 28);
     CHECK(bill_of(board).cables.size() == 1);
+}
+
+TEST_CASE("ub_bill: the bill of a machine counts what is built")
+{
+    ub_shape pods;
+    pods.pods = 8;
+    pods.rack_rows = pods.rack_cols = 4;
+    pods.hrs = true;
+    const ub_bill counted = bill_of(pods), built = bill_of(ub_topology(pods));
+    CHECK(built.name == counted.name);
+    for (const ub_cable_class type : {ub_cable_class::x, ub_cable_class::y, ub_cable_class::z, ub_cable_class::alpha, ub_cable_class::hrs})
+        CHECK(built.lanes_of(type) == counted.lanes_of(type));
+    CHECK(built.lanes_of(ub_cable_class::backplane) == counted.lanes_of(ub_cable_class::backplane) + 1024 * 8); // NICs are x8
+    CHECK(built.hrs == counted.hrs);
+
+    ub_shape small; // of 2 x 4 NPUs: fewer CPUs and NICs than a rack of the paper
+    small.boards = 2;
+    small.npus = 4;
+    ub_shape one_pod = pods; // HRS with most of their ports free
+    one_pod.pods = 1;
+    ub_shape baseline;
+    baseline.rack = ub_rack_kind::full_mesh_1d_a;
+    baseline.boards = 3;
+    baseline.npus = 4;
+    for (const ub_shape& shape : {small, one_pod, baseline}) {
+        const ub_topology topology(shape);
+        const ub_ledger ledger = topology.ledger();
+        const ub_bill bill = bill_of(topology);
+        CHECK(bill.cpus == ledger.cpus);
+        CHECK(bill.nics == ledger.nics);
+        CHECK(bill.spares == ledger.spares);
+        CHECK(bill.lrs == ledger.lrs);
+        CHECK(bill.hrs == ledger.hrs);
+        std::uint64_t lanes = 0, of_links = 0;
+        for (unsigned type = 0; type < k_ub_cable_classes; ++type)
+            lanes += bill.lanes_of(static_cast<ub_cable_class>(type));
+        for (const ub_link_plan& l : topology.plan().links)
+            of_links += l.lanes;
+        CHECK(2 * lanes == of_links);
+    }
 }
 
 TEST_CASE("ub_bill: the baselines have the switches of the paper")

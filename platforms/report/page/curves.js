@@ -40,12 +40,12 @@ weft.curves = (() => {
       backgroundColor: colours.series[i % colours.series.length], pointStyle: shapes[i % shapes.length], pointRadius: 4, pointHoverRadius: 6, borderWidth: 2, tension: 0, clip: 8,
     }));
     // Sums in a switch take fewer bytes than those of the ranks, so they have a bound of their own.
-    // So have collectives of groups.
+    // So have CCUs, which touch memory less often, and collectives of groups.
     const kinds = new Map(), grouped = new Set(rows.map((r) => r.group || "")).size > 1;
     const dashes = [[[6, 5], "dashed"], [[12, 4], "long dashes"], [[3, 3], "short dashes"]];
     let drawn = 0;
     for (const r of rows) if (r.bound_us > 0) {
-      const kind = (grouped ? (r.group || "all ranks") + ": " : "") + (inSwitch(r) ? "least that links to a switch that sums allow" : "least that links and memory allow" + (rows.some(inSwitch) ? " sums of the ranks" : ""));
+      const kind = (grouped ? (r.group || "all ranks") + ": " : "") + (inSwitch(r) ? "least that links to a switch that sums allow" : "least that links and memory allow" + (byUnits(r) ? " CCUs" : rows.some(inSwitch) ? " sums of the ranks" : rows.some(byUnits) ? " cores" : ""));
       if (!kinds.has(kind)) kinds.set(kind, new Map());
       kinds.get(kind).set(r.size_bytes, r);
     }
@@ -61,6 +61,7 @@ weft.curves = (() => {
     return all;
   }
   const inSwitch = (r) => r.bound_us > 0 && r.bound_by.includes("a switch that sums");
+  const byUnits = (r) => r.algorithm.startsWith("ccu");
   const largest = (r) => Math.max(r.busy_shares.core, r.busy_shares.dma, r.busy_shares.memory, r.busy_shares.offload || 0, r.busy_shares.link);
   const largestPart = (r) => ["core", "dma", "memory", "offload", "link"].sort((a, b) => (r.busy_shares[b] || 0) - (r.busy_shares[a] || 0))[0];
 
@@ -101,7 +102,7 @@ weft.curves = (() => {
     bySize("chart-time", rows, (r) => r.time_us, (r) => r.bound_us, "time", time, true);
     bySize("chart-busbw", rows, (r) => r.busbw_GBps, (r) => r.size_bytes / r.bound_us / 1000 * busFactor(r), "bus bandwidth (GB/s)", (v) => weft.digits(v) + " GB/s", false);
     const bound = rows.filter((r) => r.bound_share).sort((a, b) => b.bound_share - a.bound_share)[0];
-    byId("curve-note").textContent = (bound ? `${new Set(rows.map((r) => r.size_bytes)).size === 1 ? "Long line" : inSwitch(bound) ? "Dotted" : "Dashed"}: the least time that ${weft.allows(bound.bound_by)} any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
+    byId("curve-note").textContent = (bound ? `${new Set(rows.map((r) => r.size_bytes)).size === 1 ? "Long line" : inSwitch(bound) ? "Dotted" : "Dashed"}: the least time that ${weft.allows(bound.bound_by)} any algorithm${rows.some(inSwitch) ? inSwitch(bound) ? " that sums in the switch" : " of the ranks" : rows.some(byUnits) ? byUnits(bound) ? " by CCUs" : " by cores" : ""}, without latency and software; the best share reached is ${percent(bound.bound_share)} (${bound.algorithm}, ${size(bound.size_bytes)}). ` : "No bound of the machine is known for this collective. ") +
       "Short lines: what the busiest core, port, memory, unit of a CCU or switch, or link of a run took alone; a point on its line was limited by it. A click shows the inside of a collective.";
     byId("curve-choice").replaceChildren(...(ops.length > 1 ? ops.map((name) =>
       make("button", { type: "button", "aria-pressed": String(name === op), onclick: () => { op = name; drawSizes(); } }, name)) : []));
