@@ -65,11 +65,10 @@ void ub_validation::notes()
         "| machine | TP | SP in a rack | SP, two racks | EP | PP | DP |\n|---|---:|---:|---:|---:|---:|---:|\n" +
         times_.substr(0, times_.empty() ? 0 : times_.size() - 1));
     report.notes.push_back(
-        "What V3 to V5 say. The order of racks and the order of paths come out for every model. Bars do not, where the paper's traffic "
-        "is not ours: larger models lose less than published, as compute grows with hidden^2 and communication with hidden as long as TP "
-        "stays on one board; the paper does not print its degrees, and a TP that leaves the board would lose more. V4 loses too much with "
-        "fewer paths than all: here every model's SP spans two racks from 64K on, with x2 of an NPU to the other rack; how much traffic "
-        "leaves a rack is not published.");
+        "What V3 to V5 say, and do not. Sizes of Table 1 are taken as buffers of a step with TP 8, SP 8 or 16, EP 16 and 96 layers. With TP 16, SP 16, EP 8, "
+        "PP 2, DP 4, 64 layers and 13 micro-batches its rows come out to the digit, as bytes that an NPU sends: TP then takes two boards, and SP the "
+        "rest of a rack and a row of racks. That step is not simulated yet, so bars are compared with another traffic, and what leaves a rack is ours. "
+        "Not run either: linearity up to 64K NPUs (V13, Fig. 22) and the volumes of Table 1 (V14).");
     report.notes.push_back(
         "V18 has two constants, and so has the published curve: 47.6 GB/s and 4.21 us give every digit of it, as the null model shows. What the "
         "simulation adds is that its own time of a collective is a fixed part and a rate, over 1 to 256 MiB, and the rows by ccu have nothing fitted. "

@@ -73,7 +73,8 @@ void ub_validation::utilisation()
         for (std::size_t i = 0; i < std::size(k_published); ++i) {
             const auto [mib, published] = k_published[i];
             const bool fitted = i == 0 || i + 1 == std::size(k_published); // both collectives have the same curve
-            validation_row row(fitted ? row_kind::calibrated(k_fitted_inputs) : row_kind::emergent());
+            const bool again = op == abi::collective_op::reduce_scatter; // the same links in the other direction: counted once
+            validation_row row(fitted ? row_kind::calibrated(k_fitted_inputs) : again ? row_kind::conformity() : row_kind::emergent());
             row.target = "V18";
             row.what = fmt::format("board, {} by {}, {:g} MiB on a link: of 56 GB/s", name_of(op), k_fit.algorithm, mib);
             row.unit = "%";
@@ -82,7 +83,7 @@ void ub_validation::utilisation()
                 row.simulated = 100 * mib * k_mib / *times[i] * 1e-3 / k_port_gbytes;
             row.tolerance = tolerance::points(1);
             row.source = k_curve_source;
-            if (!fitted)
+            if (!fitted && !again)
                 row.null_value = 100 * null_utilisation(mib);
             add(std::move(row));
         }
@@ -95,17 +96,15 @@ void ub_validation::board_all_reduce()
     constexpr double k_bytes = 360e6;
     const ub_board_machine machine{8, 1, 112, true, k_fit.efficiency, k_fit.clock_mhz};
     const double bound_ms = 2 * k_bytes / k_ranks / (0.85 * k_port_gbytes) * 1e-6;
-    add_null("V15", "2/8 of the size over 47.6 GB/s");
     for (const char* algorithm : {"multi_axis", "direct", "ccu"}) {
         const bool by_units = std::string(algorithm) == "ccu"; // nothing is fitted for them
         const std::vector<std::optional<double>> times =
             board_times(how_.isolated, by_units ? ub_board_machine{} : machine, abi::collective_op::all_reduce, algorithm, {k_bytes / k_mib});
-        validation_row row(row_kind::emergent(), "V15", fmt::format("board, all_reduce of 360 MB by {}: against the two-shot bound", algorithm), "ms",
+        validation_row row(row_kind::conformity(), "V15", fmt::format("board, all_reduce of 360 MB by {}: against the two-shot bound", algorithm), "ms",
                            "2 x (360 MB / 8) over 47.6 GB/s, 85 % of 56 GB/s (derived); tolerance: ours");
         row.published = bound_ms;
         if (times.front())
             row.simulated = *times.front() * 1e-3;
-        row.null_value = bound_ms;
         row.tolerance = tolerance::percent(5);
         row.why_miss = "each step of an exchange waits for the last message of the one before";
         add(std::move(row));
@@ -139,15 +138,13 @@ void ub_validation::all_to_all_by_two_ways()
     // Of 15 others 6 are a link away and 9 two: 24 link crossings of a sixteenth of the size over 6 links.
     const double payload_gbytes = 50 * 1024.0 / static_cast<double>(ub_config{}.format().wire_bytes_of_one(1024));
     const double bound_us = 24.0 / 6 * k_size_mib * k_mib / 16 / payload_gbytes * 1e-3;
-    add_null("V16", "24 crossings of a sixteenth of the size over six links, at their payload rate");
     const std::vector<std::optional<double>> times =
         board_times(how_.isolated, machine, abi::collective_op::all_to_all, "direct", {k_size_mib});
-    validation_row row(row_kind::emergent(), "V16", "4 x 4 NPUs, all_to_all of 16 MiB an NPU by both ways of a pair, ports of 400 Gb/s", "us",
+    validation_row row(row_kind::conformity(), "V16", "4 x 4 NPUs, all_to_all of 16 MiB an NPU by both ways of a pair, ports of 400 Gb/s", "us",
                        "counted on the case of a public UB simulator, whose own time is not published (derived); 16 MB taken as an NPU's (assumed); tolerance: ours");
     row.published = bound_us;
     if (times.front())
         row.simulated = *times.front();
-    row.null_value = bound_us;
     row.tolerance = tolerance::percent(10);
     add(std::move(row));
 }

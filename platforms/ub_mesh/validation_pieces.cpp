@@ -61,12 +61,21 @@ group_texts group_by(const ub_mesh_config& config, const std::function<std::uint
     return lists;
 }
 
+/// The schemes of the ranks; a transfer counts by the faster one, as `algorithms: [auto]` would choose. Direct gathers
+/// over two racks send each shard to every rank of the other one, multi_axis once.
+std::vector<abi::algorithm> algorithms_of(abi::collective_op op)
+{
+    if (op == abi::collective_op::all_to_all)
+        return {abi::algorithm::direct};
+    return {abi::algorithm::direct, abi::algorithm::multi_axis};
+}
+
 void add_work(ub_mesh_config& config, abi::collective_op op, const std::vector<double>& sizes_mib, const group_texts& groups)
 {
     collective_spec spec;
     spec.op = op;
     spec.groups = groups;
-    spec.algorithms = {abi::algorithm::direct};
+    spec.algorithms = algorithms_of(op);
     spec.chunk = data_size(k_chunk_bytes);
     for (const double mib : sizes_mib)
         spec.sizes.push_back(data_size(static_cast<std::uint64_t>(mib * k_mib_bytes)));
@@ -83,13 +92,16 @@ bool run(const isolated_run& isolated, ub_mesh_config& config, const group_texts
     for (const abi::collective_op op : ops)
         add_work(config, op, k_sizes, groups);
     const run_figures figures = isolated([&config] { return simulate(config); }, to_yaml(describe(config)));
-    for (std::size_t i = 0; i < into.size(); ++i) {
-        const auto small = figure(figures, fmt::format("time_us_{}", 2 * i));
-        const auto large = figure(figures, fmt::format("time_us_{}", 2 * i + 1));
-        if (!small || !large)
-            return false;
-        *into[i] = {*small, *large};
-    }
+    std::size_t at = 0; // cases stand by operation, algorithm and size
+    for (std::size_t i = 0; i < into.size(); ++i)
+        for (std::size_t algorithm = 0; algorithm < algorithms_of(ops[i]).size(); ++algorithm, at += 2) {
+            const auto small = figure(figures, fmt::format("time_us_{}", at));
+            const auto large = figure(figures, fmt::format("time_us_{}", at + 1));
+            if (!small || !large)
+                return false;
+            if (algorithm == 0 || *large < into[i]->large_us)
+                *into[i] = {*small, *large};
+        }
     return true;
 }
 
@@ -207,7 +219,12 @@ std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind,
     shape.rack = kind;
     ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
     add_work(config, k_all_reduce, {mib}, group_by(config, [](std::uint32_t r) { return r / 8; }));
-    return figure(isolated([&config] { return simulate(config); }, to_yaml(describe(config))), "time_us_0");
+    const run_figures figures = isolated([&config] { return simulate(config); }, to_yaml(describe(config)));
+    std::optional<double> least;
+    for (std::size_t i = 0; i < algorithms_of(k_all_reduce).size(); ++i)
+        if (const auto us = figure(figures, fmt::format("time_us_{}", i)); us && (!least || *us < *least))
+            least = us;
+    return least;
 }
 
 } // namespace weft

@@ -12,10 +12,9 @@ namespace weft {
 
 namespace {
 
-constexpr const char* k_why_v3 = "the paper prints no degrees of parallelism, see the notes";
-constexpr const char* k_why_v4 =
-    "how much traffic leaves a rack is not published; here every long sequence spans two racks, see the notes";
-constexpr const char* k_why_v5 = "as V4: more of our traffic leaves a rack, so that lanes between racks gain more";
+constexpr const char* k_why_v3 = "the step has TP 8, SP 8 or 16 and 96 layers, not the TP 16, SP 16 and 64 that Table 1 lets derive, see the notes";
+constexpr const char* k_why_v4 = "as V3: what leaves a rack follows from the degrees; here SP of every long sequence spans two racks";
+constexpr const char* k_why_v5 = "as V4: what leaves a rack follows from the degrees";
 constexpr const char* k_fig_17a = "Fig. 17a, read off (derived); tolerance: 1 point (ours)";
 
 ub_time_of_size shorter(const ub_time_of_size& a, const ub_time_of_size& b) { return a.large_us <= b.large_us ? a : b; }
@@ -132,8 +131,7 @@ void ub_validation::training()
     std::optional<ub_architecture_times> known[4]; // by ub_rack_kind
     for (const kind k : {kind::full_mesh_2d, kind::full_mesh_1d_a, kind::full_mesh_1d_b, kind::clos}) {
         const auto rack = rack_of(k);
-        ub_far_machine machine; // 1D-FM: as Fig. 21 has it, x16 and x32 Clos; boards are X meshes as well
-        machine.pod = k == kind::full_mesh_2d ? ub_pod_kind::full_mesh_2d : ub_pod_kind::clos;
+        ub_far_machine machine; // 2D-FM between racks for all, section 6.2; 1D-FM-B has x32 there
         machine.lanes = k == kind::full_mesh_1d_b ? 32 : 16;
         const auto far = k == kind::clos ? far_times_of_clos(how_.isolated) : far_of(machine);
         if (far && k == kind::clos)
@@ -366,7 +364,8 @@ void ub_validation::step_inputs()
     };
     const ub_step_inputs& s = step_;
     in("step: transfers", "TP 360 MiB, SP 180 and 360 MiB, EP 10.5 MiB, PP 192 MiB, DP 711.75 MiB",
-       "Table 1 (quoted), for 96 layers of 12288; its model is taken as GPT4-2T (assumed)");
+       "Table 1 (quoted), taken as buffers for 96 layers of 12288, its model as GPT4-2T (assumed). With TP 16, SP 16, EP 8 and 64 layers they are "
+       "bytes that an NPU sends, to the digit (derived): that step is not simulated");
     in("step: counts", "TP 4, SP 4 and 4/3, EP 4 a layer and micro-batch; PP 26; DP 64",
        "Table 1 (derived): 4992 = 96 x 4 x 13");
     in("step: other models", "counts by layers, sizes by hidden, DP by layers x hidden^2", "Table 5 (quoted), formula assumed");
@@ -381,18 +380,17 @@ void ub_validation::step_inputs()
     in("step: operations", "72 hidden^2 + 6 sequence x hidden a layer and token; MoE: two experts a token",
        "feed-forward of 4 hidden, causal attention (assumed)");
     in("step: share of communication that is not hidden", fmt::format("{:.3f}", s.exposed),
-       "fitted to GPT3-175B, 2D-FM of Fig. 17a (calibrated); the only fit of V3 to V5");
+       "fitted to GPT3-175B, 2D-FM of Fig. 17a (calibrated)");
     in("step: sequences", "8K, 16K, 32K; 64K, 256K, 1M, 10M; geometric mean", "assumed");
     in("step: paths",
        "the best set for each collective: in racks of shortest and all, by weights and adaptive; between racks of shortest, "
        "detour, borrow and all; in V4 as named, by weights",
        "assumed");
-    in("step: between racks of 1D-FM", "Clos: x16 of 1D-FM-A, x32 of 1D-FM-B",
-       "Fig. 21, 1D-FM + x16 Clos (quoted); judged first with full meshes of HRS, which are as we build pods of 1D-FM: then all models at "
-       "64K to 10M have 90.6 (1D-FM-A) and 95.6 % (1D-FM-B), and 1D-FM-A falls below 2D-FM");
-    in("step: Clos", "V3: rack of kind clos, x64 between racks; V4: x16 between racks by HRS", "Fig. 16 and 18 (assumed)");
+    in("step: between racks of 1D-FM", "2D-FM as for 2D-FM: x16 of 1D-FM-A, x32 of 1D-FM-B",
+       "section 6.2 (quoted). Until November 2026 it was a Clos of these lanes, as in Fig. 21, chosen after full meshes of HRS had missed");
+    in("step: Clos", "V3: rack of kind clos, whose x72 serve two racks as well; V4: x16 between racks by HRS", "Fig. 16 and 18 (assumed)");
     in("simulation",
-       "two-shot and direct collectives, burst: auto with the buffers of configs/ub_mesh/superpod.yaml, 8 and 64 MiB, affine beyond",
+       "all-reduce and gather by direct or multi_axis, whichever is faster, others by direct; burst: auto with the buffers of configs/ub_mesh/superpod.yaml, 8 and 64 MiB, affine beyond",
        "assumed");
 }
 

@@ -34,8 +34,8 @@ constexpr std::uint64_t k_short_step_packets = 3072;
 /// Rings of row_pair and ring_1d that own their links meet nobody. Of two or three rows, single packets fall into step:
 /// row_pair on 2x7 chips, with steps of 1,100, took 72.3 us or, in trains of 3 packets already, 70.4.
 constexpr std::uint64_t k_short_step_of_own_rings = 1024;
-/// Of row_pair with detours in one pair. Calibrated: of 28 random meshes with such steps and chunks the worst was 1.4 %,
-/// see docs/adr/0003.
+/// Of row_pair with detours in one pair. Calibrated: of 28 random meshes with such steps and chunks the worst was
+/// 1.4 % off, see docs/adr/0003.
 constexpr std::uint64_t k_short_step_of_detours = 8192, k_short_chunk_of_detours = 2048;
 /// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where
 /// streams meet: a ring of SwitchML workers was 14.5 % off with memory of 2.26 times the rate of its links, 3.7 % at
