@@ -306,7 +306,7 @@ bool switchml_config::draws() const
 std::vector<key_rule<switchml_config>> switchml_config::key_rules()
 {
     using config = switchml_config;
-    // `auto` asks these keys whether it can take the switch: whatever it took, they are part of the machine.
+    // What `auto` took depends on keys of all that it could take: whatever it took, they are part of the machine.
     static const auto by_switch = [](const config& c) { return runs_any(c.run, abi::by_switch) || uses_auto(c.run); };
     static const auto recovering = [](const config& c) {
         return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::switchml; }) || uses_auto(c.run);
@@ -321,13 +321,13 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
         rules.push_back({key, only, applies});
     };
     for (const char* key : {"burst", "network.lossless_buffer", "network.nic_latency", "worker.dma"})
-        rule(key, "for algorithms over the lossless network", [](const config& c) { return over_star(c); });
+        rule(key, "for algorithms over the lossless network, and auto", [](const config& c) { return over_star(c); });
     for (const char* key :
          {"network.cable.impairments", "network.cable.outages", "switch.aggregator", "switch.waves", "switch.egress_queue",
           "switch.ingress_latency", "switch.pass_latency", "switch.recirculation_rate", "switch.recirculation_queue",
           "switch.register_depth", "switch.stale_filter", "switch.ingress_drop", "switch.egress_drop", "switch.ports",
           "switch.ports_per_pipe", "job", "worker.nic.prefetch", "worker.nic.read_ahead", "worker.nic.host_latency", "tree", "faults"})
-        rule(key, "for algorithms by the switch", [](const config& c) { return by_switch(c); });
+        rule(key, "for algorithms by the switch, and auto", [](const config& c) { return by_switch(c); });
     static const auto by_servers = [](const config& c) {
         return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::parameter_server; });
     };
@@ -336,10 +336,10 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
     };
     // A core of a server probes its queue.
     for (const char* key : {"worker.cores", "worker.core.instruction_set", "worker.nic"})
-        rule(key, "for algorithms by the switch or by parameter servers",
+        rule(key, "for algorithms by the switch or by parameter servers, and auto",
              [](const config& c) { return by_switch(c) || by_servers(c); });
     for (const char* key : {"worker.packet_batch", "worker.transmit_hold"})
-        rule(key, "for algorithms by the switch over udp", [](const config& c) { return over_udp(c); });
+        rule(key, "for algorithms by the switch over udp, and auto", [](const config& c) { return over_udp(c); });
     rule("network.cable.seed", "with impairments", [](const config& c) { return by_switch(c) && c.cables_draw(); });
     rule("switch.drop_seed", "with ingress_drop or egress_drop", [](const config& c) {
         return by_switch(c) && c.tofino.chip.drops();
@@ -349,8 +349,8 @@ std::vector<key_rule<switchml_config>> switchml_config::key_rules()
     rule("worker.nic.queue_pairs", "with job.transport: rdma",
          [](const config& c) { return c.job.transport == abi::switchml::transport::rdma; });
     for (const char* key : {"job.timeout", "job.backoff_after"})
-        rule(key, "with the algorithm switchml, which sends again what is lost", [](const config& c) { return recovering(c); });
-    rule("worker.core.clock_read", "with the algorithm switchml", [](const config& c) { return recovering(c); });
+        rule(key, "with the algorithm switchml, which sends again what is lost, and auto", [](const config& c) { return recovering(c); });
+    rule("worker.core.clock_read", "with the algorithm switchml, and auto", [](const config& c) { return recovering(c); });
     rule("worker.nic.rate", "as network.rate, the rate of every port",
          [](const config& c) { return c.worker.nic.rate == c.network.rate; });
     rule("switch.port_rate", "as network.rate, the rate of every port",
@@ -410,8 +410,9 @@ void switchml_config::check_shape(std::vector<config_problem>& p) const
 {
     if (servers > k_most_workers || workers < 1 || workers > k_most_workers)
         return; // beyond their limits
-    if (workers == 1)
-        p.push_back({severity::error, "workers", "is 1, but a collective needs at least two."});
+    const auto among_workers = [](abi::algorithm a) { return !abi::by_switch(a) && a != abi::algorithm::parameter_server; };
+    if (workers == 1 && runs_any(run, among_workers))
+        p.push_back({severity::error, "workers", "is 1, but a collective among workers needs at least two."});
     if (job.jobs != 0 && workers % job.jobs != 0)
         p.push_back(
             {severity::error, "job.jobs", fmt::format("is {}, which does not divide {} workers.", job.jobs, workers)});

@@ -184,7 +184,7 @@ train_choice tpu_v3_config::trains() const
     limits.detours = !faults.regions.empty() || !faults.links_down.empty();
     if (faults.regions.size() == 1 && faults.links_down.empty()) {
         const failed_region_config& f = faults.regions.front();
-        const bool large = mesh.rows >= 6 && mesh.cols >= 6;
+        const bool large = mesh.rows >= 6 && mesh.cols >= 6 && !mesh.wraps_rows() && !mesh.wraps_cols();
         limits.one_pair_of_rows = large && in_one_pair(f.row, f.rows);
         limits.one_pair_of_columns = large && in_one_pair(f.col, f.cols);
     }
@@ -393,9 +393,10 @@ void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
     if (ici.voq && ici.local_buffer && packets * packet_ps < filled_ps)
         p.push_back(
             {severity::warning, "ici.local_buffer",
-             fmt::format("is {}, of which each of four links has a quarter, {} packet{}: they are gone before memory, after {}, has the next ones, so "
+             fmt::format("is {}, of which each of four links has a quarter, {}: {} gone before memory, after {}, has the next ones, so "
                          "a link may stand idle in between; {} would do.",
-                         to_string(*ici.local_buffer), packets, packets == 1 ? "" : "s", rounded_text(duration(filled_ps)),
+                         to_string(*ici.local_buffer), packets == 0 ? "less than a packet, and takes one" : fmt::format("{} packet{}", packets, packets == 1 ? "" : "s"),
+                         packets > 1 ? "they are" : "it is", rounded_text(duration(filled_ps)),
                          rounded_text(data_size(4 * ((filled_ps + packet_ps - 1) / packet_ps) * one)))});
 }
 

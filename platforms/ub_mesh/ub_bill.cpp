@@ -4,7 +4,6 @@
 
 #include "hw/routing/ub/ub_topology.h"
 
-#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -111,8 +110,8 @@ const char* name_of(const ub_shape& shape)
     return "";
 }
 
-/// HRS that join the NPUs of a rack stand in it; others are far away.
-ub_cable_class class_of(const ub_topology& topology, const ub_link_plan& link)
+/// NPUs reach HRS of their rack, and LRS, over the backplane.
+ub_cable_class class_of(const ub_link_plan& link)
 {
     switch (link.channel) {
     case ub_channel::x_plus:
@@ -124,7 +123,7 @@ ub_cable_class class_of(const ub_topology& topology, const ub_link_plan& link)
     case ub_channel::alpha_plus:
     case ub_channel::alpha_minus: return ub_cable_class::alpha;
     case ub_channel::hrs_up:
-    case ub_channel::hrs_down: return std::min(link.from, link.to) < topology.endpoints() ? ub_cable_class::backplane : ub_cable_class::hrs;
+    case ub_channel::hrs_down: return ub_cable_class::hrs;
     default: return ub_cable_class::backplane;
     }
 }
@@ -141,7 +140,7 @@ ub_bill bill_of(const ub_topology& topology)
     const std::vector<ub_link_plan>& links = topology.plan().links;
     for (std::size_t l = 0; l < links.size(); l += 2) { // both directions are one cable
         const std::uint32_t lanes = links[l].lanes % k_port_lanes == 0 ? k_port_lanes : links[l].lanes;
-        cables[{class_of(topology, links[l]), lanes}] += links[l].lanes / lanes;
+        cables[{class_of(links[l]), lanes}] += links[l].lanes / lanes;
     }
     for (const auto& [type_and_lanes, n] : cables)
         b.cables.push_back({type_and_lanes.first, n, type_and_lanes.second});

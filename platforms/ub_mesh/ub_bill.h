@@ -2,12 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Bill of materials of a UB-Mesh machine and of what it is compared with: chips, switches, cables by class, optical
-// modules, counted by arithmetic from the shape. Plain C++. Figures: UB-Mesh (arXiv 2503.20377), tables 2, 3 and 6,
-// Fig. 16, 18, 21.
+// modules. A machine is counted from its devices and links, the columns of Fig. 21 by arithmetic from their shape.
+// Plain C++. Figures: UB-Mesh (arXiv 2503.20377), tables 2, 3 and 6, Fig. 16, 18, 21.
 //
-// Models: lanes of every cable class, switches of every stage that is non-blocking for the lanes an NPU has towards it.
-// Does not model: the wiring inside the backplanes of 1D-FM (only its 36 or 16 LRS are published), NICs to the DCN,
-// power.
+// Models, by arithmetic: lanes of every cable class, switches of every stage that is non-blocking for the lanes an NPU
+// has towards it. Not there: the wiring inside the backplanes of 1D-FM (only its 36 or 16 LRS are published), cables of
+// NICs. Neither counts NICs to the DCN, nor power.
 #pragma once
 
 #include "hw/routing/ub/ub_shape.h"
@@ -70,8 +70,9 @@ struct ub_bill {
 /// What was built: devices and links of a machine, whatever its size. A link of x8 or x12 is two or three cables of x4.
 ub_bill bill_of(const ub_topology& topology);
 
-/// What the shape describes, at the scale of the paper: switches are filled. Racks of the baselines 1d_fm_a, 1d_fm_b and clos are those of Fig. 16; with several racks,
-/// a second stage of HRS joins the first two (the LRS of a Clos rack have no lanes left).
+/// What the shape describes, at the scale of the paper: switches are filled. Racks of the baselines 1d_fm_a, 1d_fm_b
+/// and clos are those of Fig. 16; with several racks, a second stage of HRS joins the first two. The LRS of a Clos rack
+/// have no lanes left.
 ub_bill bill_of(const ub_shape& shape);
 
 /// A column of Fig. 21 for pods of 4x4 racks of 64 NPUs; 8 pods: 8192 NPUs. clos_x64 has leaf and spine of x512 without

@@ -73,7 +73,7 @@ void ub_validation::utilisation()
         for (std::size_t i = 0; i < std::size(k_published); ++i) {
             const auto [mib, published] = k_published[i];
             const bool fitted = i == 0 || i + 1 == std::size(k_published); // both collectives have the same curve
-            const bool again = op == abi::collective_op::reduce_scatter; // the same links in the other direction: counted once
+            const bool again = op == abi::collective_op::reduce_scatter; // the same links, the other way: counted once
             validation_row row(fitted ? row_kind::calibrated(k_fitted_inputs) : again ? row_kind::conformity() : row_kind::emergent());
             row.target = "V18";
             row.what = fmt::format("board, {} by {}, {:g} MiB on a link: of 56 GB/s", name_of(op), k_fit.algorithm, mib);

@@ -39,6 +39,12 @@ std::vector<algorithm_prediction> predictions_of(const abi::platform_table& tabl
     return all;
 }
 
+double raised_to_bound(const platform& machine, const collective_case& c, double us)
+{
+    const auto bound = bound_on(machine, c);
+    return bound ? std::max(us, bound->us) : us;
+}
+
 std::vector<algorithm_prediction> predictions_on(const platform& machine, const abi::platform_table& table, const message_costs& costs,
                                                  const collective_case& c)
 {
@@ -46,8 +52,7 @@ std::vector<algorithm_prediction> predictions_on(const platform& machine, const 
     collective_case by = c;
     for (algorithm_prediction& one : all) {
         by.algo = one.algorithm;
-        if (const auto bound = bound_on(machine, by))
-            one.us = std::max(one.us, bound->us);
+        one.us = raised_to_bound(machine, by, one.us);
     }
     fastest_first(all);
     return all;

@@ -34,7 +34,7 @@ constexpr std::uint64_t k_short_step_packets = 3072;
 /// Rings of row_pair and ring_1d that own their links meet nobody. Of two or three rows, single packets fall into step:
 /// row_pair on 2x7 chips, with steps of 1,100, took 72.3 us or, in trains of 3 packets already, 70.4.
 constexpr std::uint64_t k_short_step_of_own_rings = 1024;
-/// Of row_pair with detours in one pair. Calibrated: of 28 random meshes with such steps and chunks the worst was
+/// Of row_pair with detours in one pair. Calibrated: of 35 random meshes with such steps and chunks the worst was
 /// 1.4 % off, see docs/adr/0003.
 constexpr std::uint64_t k_short_step_of_detours = 8192, k_short_chunk_of_detours = 2048;
 /// Accesses to memory for what is sent on: it is read, and was read and written where it was added. Calibrated where
@@ -240,7 +240,7 @@ double step_packets(const train_choice& choice, const collective_case& c)
 
 std::uint64_t trains_of_a_step(const train_choice& choice, const collective_case& c)
 {
-    return owns_links(choice.limits, c) || detours_in_one_pair(choice.limits, c) ? std::min(k_trains_of_an_own_step, choice.trains_a_step) : choice.trains_a_step;
+    return owns_links(choice.limits, c) ? std::min(k_trains_of_an_own_step, choice.trains_a_step) : choice.trains_a_step;
 }
 
 std::uint64_t short_step(const train_choice& choice, const collective_case& c)
@@ -395,7 +395,7 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
     const train_hop* limit = nullptr;
     // What is left over of a short message is a train that others wait for. Calibrated: row_pair of 1 MiB on 4x4 chips,
     // in messages of 1,024 packets, was 3.1 % off in trains of 17, 0.7 % in 8, 16 or 32.
-    const bool own = owns_links(choice.limits, c) || detours_in_one_pair(choice.limits, c), any_length = own && step >= static_cast<double>(k_short_step_packets);
+    const bool own = owns_links(choice.limits, c), any_length = own && step >= static_cast<double>(k_short_step_packets);
     const std::uint32_t packets = longest_train(choice, static_cast<std::uint32_t>(most), own, any_length, limit);
     return {packets, limit == nullptr ? reason : limit->buffer};
 }

@@ -39,7 +39,8 @@ struct train_limits {
     std::vector<std::uint32_t> sides; ///< of the mesh: their product are the ranks
     bool own_links = false;           ///< streams of rings over all ranks share neither local ports nor links
     bool detours = false;             ///< around failed chips or links, whose streams meet others at routers
-    /// What failed is one region of chips inside a pair of rows (of columns), of three pairs of six chips at least.
+    /// What failed is one region of chips inside a pair of rows (of columns), of three pairs of six chips at least,
+    /// and the mesh has no wraps.
     bool one_pair_of_rows = false, one_pair_of_columns = false;
     bool gaps = false;                ///< NPUs have failed: lines are shorter, or lead to a spare NPU
     std::uint64_t packet_ps = 0;      ///< a full packet on a link

@@ -242,6 +242,44 @@ TEST_CASE("all files of the TPU-v3 describe one machine and no burst changes its
     CHECK(buffer_of.size() == 1);
 }
 
+TEST_CASE("trains go around one failed region inside a pair and around no other", "[fast]")
+{
+    struct row {
+        std::uint32_t rows, cols;
+        std::vector<failed_region_config> regions;
+        bool transposed;
+        mesh_wrap wrap;
+        bool trains;
+    };
+    const auto of = [](const row& r) {
+        tpu_v3_config config;
+        config.mesh.rows = r.rows;
+        config.mesh.cols = r.cols;
+        config.mesh.wrap = r.wrap;
+        config.faults.regions = r.regions;
+        collective_case c = make_case(abi::collective_op::all_reduce, abi::algorithm::row_pair, abi::element_type::int32, abi::reduce_op::sum, 256 << 20);
+        c.chunk_bytes = 1 << 20;
+        c.transposed = r.transposed;
+        return train_of(config.trains(), c);
+    };
+    const std::vector<failed_region_config> along{{2, 2, 2, 4}}, across{{2, 2, 4, 2}}, between{{1, 2, 2, 2}}, two{{2, 2, 2, 2}, {6, 2, 2, 2}};
+    const row table[] = {{8, 8, along, false, mesh_wrap::none, true},   {8, 8, along, true, mesh_wrap::none, false},
+                         {8, 8, across, false, mesh_wrap::none, false}, {8, 8, across, true, mesh_wrap::none, true},
+                         {8, 8, between, false, mesh_wrap::none, false}, {8, 8, two, false, mesh_wrap::none, false},
+                         {4, 8, along, false, mesh_wrap::none, false},  {6, 6, along, false, mesh_wrap::none, true},
+                         {8, 8, along, false, mesh_wrap::both, false}};
+    for (const row& r : table) {
+        INFO(fmt::format("{}x{}, {} regions, the first from row {} on, {}", r.rows, r.cols, r.regions.size(), r.regions[0].row, r.transposed ? "columns" : "rows"));
+        CHECK((of(r) > 1) == r.trains);
+    }
+    for (const char* name : {"bert_504", "bert_1016"}) {
+        INFO(name);
+        const auto config = read_config_or_throw<tpu_v3_config>(
+            yaml_document::load_layered(fmt::format("{}/configs/tpu_v3/{}.yaml", WEFT_SOURCE_DIR, name)), {"platform"});
+        CHECK(longest_trains(config.trains(), config.run.training_step->cases()).packets == 4);
+    }
+}
+
 namespace {
 
 event_record packet_on_link(std::uint32_t link, std::uint32_t message, bool last)

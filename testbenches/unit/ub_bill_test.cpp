@@ -98,31 +98,41 @@ TEST_CASE("ub_bill: the bill of a machine counts what is built")
     CHECK(built.lanes_of(ub_cable_class::backplane) == counted.lanes_of(ub_cable_class::backplane) + 1024 * 8); // NICs are x8
     CHECK(built.hrs == counted.hrs);
 
-    ub_shape small; // of 2 x 4 NPUs: fewer CPUs and NICs than a rack of the paper
-    small.boards = 2;
-    small.npus = 4;
     ub_shape one_pod = pods; // HRS with most of their ports free
     one_pod.pods = 1;
+    const ub_bill pod = bill_of(ub_topology(one_pod));
+    CHECK(pod.hrs == 64);
+    CHECK(bill_of(one_pod).hrs == 8); // filled
+    CHECK(pod.lanes_of(ub_cable_class::hrs) == 1024 * 4);
+    std::uint64_t narrow = 0, wide = 0;
+    for (const ub_cable_line& l : pod.cables)
+        if (l.type == ub_cable_class::backplane)
+            (l.lanes == 2 ? narrow : wide) += l.cables;
+    CHECK(narrow == 4096); // leaf to spine and CPU to spine, 2048 each
+    CHECK(wide == 4096 + 256 + 256); // NPUs, spares, and x8 of 128 NICs
+
+    ub_shape small; // fewer CPUs and NICs than a rack of the paper
+    small.boards = 2;
+    small.npus = 4;
+    const ub_bill two_boards = bill_of(ub_topology(small));
+    CHECK(two_boards.cpus == 2);
+    CHECK(two_boards.nics == 2);
+    CHECK(two_boards.cables_of(ub_cable_class::x) == 2 * 6);
+    CHECK(two_boards.cables_of(ub_cable_class::y) == 4);
+    ub_shape wide_board; // a link of x8 is two cables
+    wide_board.boards = 1;
+    wide_board.npus = 4;
+    wide_board.x_lanes = 8;
+    wide_board.backplane = false;
+    CHECK(bill_of(ub_topology(wide_board)).cables_of(ub_cable_class::x) == 2 * 6);
+
     ub_shape baseline;
     baseline.rack = ub_rack_kind::full_mesh_1d_a;
-    baseline.boards = 3;
-    baseline.npus = 4;
-    for (const ub_shape& shape : {small, one_pod, baseline}) {
-        const ub_topology topology(shape);
-        const ub_ledger ledger = topology.ledger();
-        const ub_bill bill = bill_of(topology);
-        CHECK(bill.cpus == ledger.cpus);
-        CHECK(bill.nics == ledger.nics);
-        CHECK(bill.spares == ledger.spares);
-        CHECK(bill.lrs == ledger.lrs);
-        CHECK(bill.hrs == ledger.hrs);
-        std::uint64_t lanes = 0, of_links = 0;
-        for (unsigned type = 0; type < k_ub_cable_classes; ++type)
-            lanes += bill.lanes_of(static_cast<ub_cable_class>(type));
-        for (const ub_link_plan& l : topology.plan().links)
-            of_links += l.lanes;
-        CHECK(2 * lanes == of_links);
-    }
+    const ub_bill rack = bill_of(ub_topology(baseline));
+    CHECK(rack.lanes_of(ub_cable_class::x) == 8 * 28 * 4);
+    CHECK(rack.lanes_of(ub_cable_class::y) == 0);
+    CHECK(rack.lanes_of(ub_cable_class::hrs) == 0); // those of a rack stand in it
+    CHECK(rack.lanes_of(ub_cable_class::backplane) >= 64 * 32);
 }
 
 TEST_CASE("ub_bill: the baselines have the switches of the paper")
