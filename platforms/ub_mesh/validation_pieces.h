@@ -49,7 +49,7 @@ struct ub_far_machine {
     ub_choice choice = ub_choice::weighted;
 };
 std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far_machine& what);
-/// Of a Clos with x64 everywhere: the ranks of two racks stand in one rack of kind clos, whose switches block nobody.
+/// Of a Clos with x72 everywhere: the ranks of two racks stand in one rack of kind clos, whose switches block nobody.
 std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated);
 /// Boards without backplanes and with shortest paths.
 struct ub_board_machine {
