@@ -46,4 +46,5 @@ endif()
 add_library(weft_warnings INTERFACE)
 add_library(weft::warnings ALIAS weft_warnings)
 # Sources that are compiled together see names of each other, which nothing is wrong with.
-target_compile_options(weft_warnings INTERFACE -Wall -Wextra $<$<NOT:$<BOOL:${WEFT_UNITY}>>:-Wshadow> -Wconversion $<$<BOOL:${WEFT_WERROR}>:-Werror>)
+# A number that is narrowed in braces is most often one in the place of another: a field was put in between.
+target_compile_options(weft_warnings INTERFACE -Wall -Wextra $<$<NOT:$<BOOL:${WEFT_UNITY}>>:-Wshadow> -Wconversion -Werror=narrowing $<$<BOOL:${WEFT_WERROR}>:-Werror>)

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ub/ub_config.h"
 
+#include <fmt/format.h>
 
 namespace weft {
 
@@ -65,6 +66,13 @@ double ub_config::payload_share() const
     return static_cast<double>(max_payload.value()) / static_cast<double>(format().wire_bytes_of_one(max_payload.value()));
 }
 
+namespace {
+
+/// Of a data link layer packet: 16 blocks of 32 (quoted: UB Base Specification 2.0).
+constexpr std::uint64_t k_most_flits = 512;
+
+} // namespace
+
 std::vector<config_problem> ub_config::validate() const
 {
     std::vector<config_problem> p = limit_problems(*this);
@@ -74,6 +82,13 @@ std::vector<config_problem> ub_config::validate() const
                 return p;
     if (std::string why = format().no_room_for_one(buffer_per_vl); !why.empty())
         p.push_back({severity::error, "buffer_per_vl", std::move(why)});
+    if (const std::uint64_t flits = format().flits_of_one(max_payload.value()); flits > k_most_flits) {
+        std::uint64_t fits = max_payload.value();
+        while (fits > 4 && format().flits_of_one(fits) > k_most_flits)
+            fits -= 4;
+        const std::string remedy = fits == 4 ? "Write a longer flit or shorter headers." : fmt::format("Write {} B or less.", fits);
+        p.push_back({severity::error, "max_payload", fmt::format("makes packets of {} flits, but a data packet of UB has {} at most. {}", flits, k_most_flits, remedy)});
+    }
     return p;
 }
 

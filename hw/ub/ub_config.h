@@ -153,7 +153,7 @@ struct ub_config {
             assumed("52 B, sum of the header sizes of UB for one write"), between(data_size(8), data_size(4096)));
         visit("route_header", self.route_header, "Source-route header of one packet", quoted("8 B, UB-Mesh Fig. 11"),
               at_most(data_size(64)));
-        visit("max_payload", self.max_payload, "Largest payload of one packet, a multiple of 4 B",
+        visit("max_payload", self.max_payload, "Largest payload of one packet, a multiple of 4 B; with headers at most 512 flits",
               assumed("1 KiB gives 87 % payload of the raw rate (512 B: 83 %); the published 85 % lies between the two and includes credit and acknowledge blocks"),
               between(data_size(4), data_size(1 << 20))
                   .multiple_of(4)

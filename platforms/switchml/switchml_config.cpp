@@ -306,14 +306,9 @@ bool switchml_config::draws() const
 std::vector<key_rule<switchml_config>> switchml_config::key_rules()
 {
     using config = switchml_config;
-    // What `auto` took depends on keys of all that it could take: whatever it took, they are part of the machine.
-    static const auto by_switch = [](const config& c) { return runs_any(c.run, abi::by_switch) || uses_auto(c.run); };
-    static const auto recovering = [](const config& c) {
-        return runs_any(c.run, [](abi::algorithm a) { return a == abi::algorithm::switchml; }) || uses_auto(c.run);
-    };
-    static const auto over_star = [](const config& c) {
-        return runs_any(c.run, [](abi::algorithm a) { return !abi::by_switch(a); }) || uses_auto(c.run);
-    };
+    static const auto by_switch = [](const config& c) { return may_run(c.run, abi::by_switch); };
+    static const auto recovering = [](const config& c) { return may_run(c.run, [](abi::algorithm a) { return a == abi::algorithm::switchml; }); };
+    static const auto over_star = [](const config& c) { return may_run(c.run, [](abi::algorithm a) { return !abi::by_switch(a); }); };
     std::vector<key_rule<config>> rules;
     add_run_rules(rules);
     add_no_mesh_rules(rules);

@@ -444,7 +444,7 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
     // The receive buffer of a port is that of its CCU as well.
     for (const char* key : {"npu.dma.queues", "npu.dma.ring_entries", "npu.dma.prefetch", "npu.dma.read_ahead", "npu.dma.register_latency"})
         rules.push_back({key, "for algorithms that cores drive, and with host", [](const config& c) {
-                             return c.run.host || uses_auto(c.run) || runs_any(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); });
+                             return c.run.host || may_run(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); });
                          }});
     rules.push_back({"ub.table_lookup", "with ub.source_routing: differing",
                      [](const config& c) { return c.ub.source_routing == ub_source_routing::differing; }});

@@ -15,6 +15,17 @@
 
 namespace weft {
 
+double ub_time_of_size::us(double mib) const
+{
+    double least = 0;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+        const double affine = ways[i].small_us + (ways[i].large_us - ways[i].small_us) * (mib - k_small_mib) / (k_large_mib - k_small_mib);
+        const double us = std::max(0.0, affine);
+        least = i == 0 ? us : std::min(least, us);
+    }
+    return least;
+}
+
 namespace {
 
 constexpr std::uint64_t k_mib_bytes = 1 << 20;
@@ -61,13 +72,15 @@ group_texts group_by(const ub_mesh_config& config, const std::function<std::uint
     return lists;
 }
 
-/// The schemes of the ranks; a transfer counts by the faster one, as `algorithms: [auto]` would choose. Direct gathers
+/// The schemes of the ranks; a transfer counts by the fastest, as `algorithms: [auto]` would choose. Direct gathers
 /// over two racks send each shard to every rank of the other one, multi_axis once.
 std::vector<abi::algorithm> algorithms_of(abi::collective_op op)
 {
     if (op == abi::collective_op::all_to_all)
         return {abi::algorithm::direct};
-    return {abi::algorithm::direct, abi::algorithm::multi_axis};
+    if (op == abi::collective_op::all_gather)
+        return {abi::algorithm::direct, abi::algorithm::multi_axis};
+    return {abi::algorithm::direct, abi::algorithm::multi_axis, abi::algorithm::hierarchical};
 }
 
 void add_work(ub_mesh_config& config, abi::collective_op op, const std::vector<double>& sizes_mib, const group_texts& groups)
@@ -99,8 +112,7 @@ bool run(const isolated_run& isolated, ub_mesh_config& config, const group_texts
             const auto large = figure(figures, fmt::format("time_us_{}", at + 1));
             if (!small || !large)
                 return false;
-            if (algorithm == 0 || *large < into[i]->large_us)
-                *into[i] = {*small, *large};
+            into[i]->ways.push_back({*small, *large});
         }
     return true;
 }
@@ -109,15 +121,20 @@ constexpr auto k_all_reduce = abi::collective_op::all_reduce;
 constexpr auto k_all_gather = abi::collective_op::all_gather;
 constexpr auto k_all_to_all = abi::collective_op::all_to_all;
 
-/// Sequences over two boards of eight, pipelines of pairs, data over ranks that are `data_stride` apart.
-std::optional<ub_far_times> far_work(const isolated_run& isolated, ub_mesh_config& config, std::uint32_t data_stride)
+/// Gathers and exchanges of `racks` NPUs, where group_of says which ones.
+using groups_of_racks = std::function<std::uint32_t(std::uint32_t rank, std::uint32_t racks)>;
+
+/// `data_stride`: how far apart the four ranks of a column are.
+std::optional<ub_far_times> far_work(const isolated_run& isolated, ub_mesh_config& config, const groups_of_racks& group_of,
+                                     std::uint32_t data_stride)
 {
     ub_far_times times;
-    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r / 16; }), {k_all_gather, k_all_to_all}, {&times.sequence, &times.expert}))
-        return std::nullopt;
-    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r / 16 * 8 + r % 8; }), {k_all_gather}, {&times.pipeline}))
-        return std::nullopt;
-    if (!run(isolated, config, group_by(config, [data_stride](std::uint32_t r) { return r % data_stride; }), {k_all_reduce}, {&times.data}))
+    for (const std::uint32_t racks : k_rack_ranks) {
+        const group_texts groups = group_by(config, [&](std::uint32_t r) { return group_of(r, racks); });
+        if (!run(isolated, config, groups, {k_all_gather, k_all_to_all}, {&times.gather[racks], &times.all_to_all[racks]}))
+            return std::nullopt;
+    }
+    if (!run(isolated, config, group_by(config, [data_stride](std::uint32_t r) { return r % data_stride; }), {k_all_reduce}, {&times.all_reduce}))
         return std::nullopt;
     return times;
 }
@@ -132,10 +149,14 @@ std::optional<ub_rack_times> rack_times(const isolated_run& isolated, ub_rack_ki
     ub_mesh_config config = machine_of(shape, paths, choice);
     config.run.name = fmt::format("rack of {}", name_of(kind));
     ub_rack_times times;
-    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r / 8; }), {k_all_reduce}, {&times.tensor}))
-        return std::nullopt;
-    if (!run(isolated, config, group_by(config, [](std::uint32_t r) { return r % 8; }), {k_all_gather}, {&times.sequence}))
-        return std::nullopt;
+    for (const std::uint32_t ranks : k_tensor_ranks)
+        if (!run(isolated, config, group_by(config, [&](std::uint32_t r) { return r / ranks; }), {k_all_reduce}, {&times.all_reduce[ranks]}))
+            return std::nullopt;
+    for (const std::uint32_t ranks : k_column_ranks) {
+        const auto group_of = [&](std::uint32_t r) { return r / 8 % (8 / ranks) * 8 + r % 8; };
+        if (!run(isolated, config, group_by(config, group_of), {k_all_gather, k_all_to_all}, {&times.gather[ranks], &times.all_to_all[ranks]}))
+            return std::nullopt;
+    }
     return times;
 }
 
@@ -152,7 +173,7 @@ std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far
     shape.rack_link_lanes = what.lanes; // x128 of 8 boards for x16 of an NPU
     ub_mesh_config config = machine_of(shape, what.paths, what.choice);
     config.run.name = fmt::format("slice of a pod, x{}", what.lanes);
-    return far_work(isolated, config, 32);
+    return far_work(isolated, config, [](std::uint32_t r, std::uint32_t racks) { return r / 8 / racks * 8 + r % 8; }, 32);
 }
 
 std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated)
@@ -161,7 +182,7 @@ std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated)
     shape.rack = ub_rack_kind::clos;
     ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
     config.run.name = "Clos";
-    return far_work(isolated, config, 16);
+    return far_work(isolated, config, [](std::uint32_t r, std::uint32_t racks) { return r / racks; }, 16);
 }
 
 namespace {
@@ -218,7 +239,7 @@ std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind,
     ub_shape shape;
     shape.rack = kind;
     ub_mesh_config config = machine_of(shape, ub_path_use::all, ub_choice::weighted);
-    add_work(config, k_all_reduce, {mib}, group_by(config, [](std::uint32_t r) { return r / 8; }));
+    add_work(config, k_all_reduce, {mib}, group_by(config, [](std::uint32_t r) { return r / 16; }));
     const run_figures figures = isolated([&config] { return simulate(config); }, to_yaml(describe(config)));
     std::optional<double> least;
     for (std::size_t i = 0; i < algorithms_of(k_all_reduce).size(); ++i)

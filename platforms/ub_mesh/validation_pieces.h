@@ -2,40 +2,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Simulated times of the collectives that a training step is composed of: on racks of each architecture, and on a slice
-// of a pod (one board of every rack, with its share of the lanes between racks, which leaves share with no other
-// board). All groups that would work at the same time do. Internal to this folder.
+// of a pod (one board of every rack, with its share of the lanes between racks; no other board shares its leaves).
+// All groups that would work at the same time do. Internal to this folder.
 #pragma once
 
 #include "platforms/report/isolated_run.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 
+#include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 namespace weft {
 
-/// Affine between two simulated sizes.
+/// The fastest of several ways at every size; each is affine through two simulated sizes.
 struct ub_time_of_size {
-    double small_us = 0, large_us = 0; ///< at k_small_mib and k_large_mib
-    static constexpr double k_small_mib = 8, k_large_mib = 64;
-    double us(double mib) const
-    {
-        return small_us + (large_us - small_us) * (mib - k_small_mib) / (k_large_mib - k_small_mib);
-    }
+    struct way {
+        double small_us = 0, large_us = 0; ///< at k_small_mib and k_large_mib
+    };
+    static constexpr double k_small_mib = 8, k_large_mib = 32;
+    std::vector<way> ways; ///< one at least
+    double us(double mib) const;
 };
 
-/// Collectives of 8 ranks inside a rack.
+/// The degrees that are simulated.
+inline constexpr std::uint32_t k_tensor_ranks[] = {8, 16, 32, 64}; ///< whole boards of a rack
+inline constexpr std::uint32_t k_column_ranks[] = {2, 4, 8};       ///< NPUs of a column of a rack, as far apart as can be
+inline constexpr std::uint32_t k_rack_ranks[] = {2, 4, 8, 16};     ///< NPUs of as many racks of a pod, row by row
+using ub_times_by_ranks = std::map<std::uint32_t, ub_time_of_size>;
+
+/// Collectives inside a rack.
 struct ub_rack_times {
-    ub_time_of_size tensor;   ///< all-reduce of the NPUs of a board, all boards at once
-    ub_time_of_size sequence; ///< all-gather over the boards, all columns at once
+    ub_times_by_ranks all_reduce; ///< by k_tensor_ranks
+    ub_times_by_ranks gather;     ///< by k_column_ranks
+    ub_times_by_ranks all_to_all; ///< by k_column_ranks
 };
 /// Collectives that leave the rack.
 struct ub_far_times {
-    ub_time_of_size sequence; ///< all-gather of 16 NPUs in two racks
-    ub_time_of_size expert;   ///< all-to-all of the same
-    ub_time_of_size pipeline; ///< exchange of two NPUs in two racks; size: of what both send
-    ub_time_of_size data;     ///< all-reduce of 4 NPUs in the racks of a column
+    ub_times_by_ranks gather;     ///< by k_rack_ranks
+    ub_times_by_ranks all_to_all; ///< by k_rack_ranks
+    ub_time_of_size all_reduce;   ///< of 4 NPUs in the racks of a column
 };
 
 /// What is run; each in a process of its own.
@@ -49,7 +57,7 @@ struct ub_far_machine {
     ub_choice choice = ub_choice::weighted;
 };
 std::optional<ub_far_times> far_times(const isolated_run& isolated, const ub_far_machine& what);
-/// Of a Clos with x72 everywhere: the ranks of two racks stand in one rack of kind clos, whose switches block nobody.
+/// Of a Clos with x72 everywhere: ranks of several racks stand in one rack of kind clos, whose switches block nobody.
 std::optional<ub_far_times> far_times_of_clos(const isolated_run& isolated);
 /// Boards without backplanes and with shortest paths.
 struct ub_board_machine {
@@ -69,7 +77,7 @@ struct ub_unit_bytes {
 };
 ub_unit_bytes board_unit_bytes(const isolated_run& isolated, const ub_board_machine& what, abi::collective_op op, const std::string& algorithm,
                                double size_mib);
-/// One all-reduce of a board, all boards at once, of this size; for the error of the affine times.
+/// One all-reduce of 16 NPUs, all groups of a rack at once, of this size; for the error of the affine times.
 std::optional<double> tensor_us(const isolated_run& isolated, ub_rack_kind kind, double mib);
 
 } // namespace weft

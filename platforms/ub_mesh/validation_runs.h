@@ -27,9 +27,11 @@ public:
     void costs();
     void reliability();
     void contradictions();
+    // validation_plans.cpp
+    void table_1();
+    void step_inputs();
     // validation_training.cpp
     void training();
-    void step_inputs();
     // validation_curves.cpp
     void utilisation();
     void utilisation_by_units();
@@ -48,6 +50,8 @@ private:
     void add_null(const char* target, std::string what) { report.null_models.push_back({target, std::move(what)}); }
     void exact(row_kind kind, const char* target, const std::string& what, double published, double simulated,
                const char* source);
+    void within_points(row_kind kind, const char* target, std::string what, const char* unit, double published, double simulated, double points,
+                       const char* source, const char* why_miss = "");
     /// A row that is not judged.
     void remark(row_kind kind, const char* target, const std::string& what, const char* unit, double published,
                 double simulated, const char* why, const char* source);
@@ -58,6 +62,8 @@ private:
     void racks(const std::optional<ub_architecture_times> (&known)[4]);
     void ways_between_racks(const ub_rack_times& rack);
     void lanes_between_racks(const ub_rack_times& rack);
+    void linearity(const ub_architecture_times& mesh);
+    void plans_chosen(const ub_architecture_times& mesh, const ub_architecture_times& clos);
     void step_sensitivities(const ub_architecture_times& mesh, const ub_architecture_times& clos);
     void tell(const std::string& machine, const ub_rack_times& t);
     void tell(const std::string& machine, const ub_far_times& t);
@@ -65,10 +71,12 @@ private:
     const validation_settings& how_;
     const ub_prices& prices_;
     ub_comparison costs_;
-    ub_step_inputs step_;
-    ub_step_inputs null_step_; ///< of the null model; its exposed share is fitted to the same bar
+    ub_step_model step_;
+    ub_step_model null_step_; ///< of the null model; its exposed share is fitted to the same bar
+    bool fits_ = false;       ///< the bar that `exposed` is fitted to is within reach
     std::map<std::string, std::optional<ub_far_times>> far_;
-    std::string times_; ///< lines of the table of simulated times
+    std::string rack_times_, far_times_; ///< lines of the tables of simulated times
+    std::string plans_;                  ///< lines of the table of plans
 };
 
 } // namespace weft

@@ -133,7 +133,10 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
 bool collective_host::carry_out(const placed_case& placed, const abi::command& command, const rank_groups& groups)
 {
     answers_ = 0;
-    now_ = under_way{placed, kernel_now_ps(), {}, {}, 0, traffic_so_far(machine_), 0, 0};
+    now_.emplace();
+    now_->placed = placed;
+    now_->start_ps = kernel_now_ps();
+    now_->traffic_before = traffic_so_far(machine_);
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
     const bool recovers = machine_.recovers(placed.what);
     bound_.begin(work(), wait_bound::counts::engines);

@@ -148,6 +148,8 @@ bool uses_auto(const run_config& run)
            (run.training_step && run.training_step->algorithm == k_auto_algorithm);
 }
 
+bool may_run(const run_config& run, bool (*is)(abi::algorithm)) { return uses_auto(run) || runs_any(run, is); }
+
 bool is_sound(const collective_spec& spec)
 {
     return no_errors(spec.validate()) && (!spec.range || no_errors(spec.range->validate()));

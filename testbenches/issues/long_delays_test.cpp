@@ -32,7 +32,7 @@ TEST_CASE("delays of a hop that 32 bits cannot hold are refused on every platfor
     refused("switchml/rack_4x10g.yaml", "--set 'network.cable.propagation=3.5 ms' --set 'network.nic_latency=1 ms'",
             "network.cable.propagation", hop);
     refused("switchml/rack_4x10g.yaml", "--set 'network.rate=2 Mbps'", "network.rate", packet);
-    refused("ub_mesh/board.yaml", "--set 'ub.lane_rate=1 Gbps' --set ub.efficiency=0.01 --set 'ub.max_payload=64 KiB' --set 'ub.buffer_per_vl=64 MiB' --set 'npu.dma.receive_buffer=64 MiB'",
+    refused("ub_mesh/board.yaml", "--set 'ub.lane_rate=1 Gbps' --set ub.efficiency=0.01 --set mesh.x_lanes=1 --set 'ub.max_payload=8 KiB' --set 'ub.buffer_per_vl=64 MiB' --set 'npu.dma.receive_buffer=64 MiB'",
             "ub.lane_rate", packet);
     refused("ipu_pod/pod16.yaml", "--set 'ipu_link.latency=1 ms' --set ipu_link.congestion=10", "ipu_link.latency", hop);
     refused("trainium/trn2.yaml",

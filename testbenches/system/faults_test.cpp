@@ -108,6 +108,20 @@ TEST_CASE("a dead link that routing does not know ends the run and names what wa
     CHECK(outcome.failure.find("timed out") != std::string::npos);
 }
 
+TEST_CASE("a second collective that nothing can move says that, and not that somebody gave up")
+{
+    tpu_v3_config config = one_ring();
+    collective_spec far_from_it = config.run.workload.at(0);
+    far_from_it.groups = {"0,1"};
+    config.run.workload.insert(config.run.workload.begin(), far_from_it);
+    config.faults.links_down.push_back({1, 1, mesh_direction::plus_x, false});
+    const verdict outcome = run(config);
+    INFO(outcome.failure);
+    CHECK(outcome.cases.size() == 1);
+    CHECK(outcome.failure.find("Nothing can move any more") != std::string::npos);
+    CHECK(outcome.failure.find("gave up") == std::string::npos);
+}
+
 TEST_CASE("collectives are exact around links that are known to be down")
 {
     tpu_v3_config config = pod(4, 4);

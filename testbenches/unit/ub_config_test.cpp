@@ -78,6 +78,9 @@ TEST_CASE("UB parameters: each limit has its sentence and the defaults have none
     };
     CHECK(key_of([](ub_config& c) { c.lane_rate = bandwidth(119'000'000'000); }) == "lane_rate");
     CHECK(key_of([](ub_config& c) { c.max_payload = data_size(1022); }) == "max_payload");
+    // 512 flits are 10240 B: 16 blocks with 4 B of CRC, 15 of them with a header of 2 B, and 64 B of headers of the packet.
+    CHECK(key_of([](ub_config& c) { c.max_payload = data_size(10080); }).empty());
+    CHECK(key_of([](ub_config& c) { c.max_payload = data_size(10084); }) == "max_payload");
     CHECK(key_of([](ub_config& c) { c.buffer_per_vl = data_size(1000); }) == "buffer_per_vl");
     CHECK(key_of([](ub_config& c) { c.cell_flits = 0; }) == "cell_flits");
     CHECK(key_of([](ub_config& c) { c.bit_error_rate = 0.5; }) == "bit_error_rate");

@@ -159,6 +159,8 @@ TEST_CASE("lanes may be shared out otherwise as long as they fit")
     const ub_ledger narrow = ub_topology(s).ledger();
     CHECK(narrow.violations.empty());
     CHECK(narrow.lanes_backplane == 4);
+    s.hrs = true; // a quarter of the lanes, as of x16
+    CHECK(ub_topology(s).ledger().share_hrs == 1);
 }
 
 TEST_CASE("ledgers of the baselines have the printed counts of switches")

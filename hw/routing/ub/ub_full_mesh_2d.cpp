@@ -37,6 +37,8 @@ private:
     const std::uint32_t hrs_per_leaf_ = clos_of_racks_ ? std::max(1u, shape_.npus* up_lanes_ / k_port_lanes)
                                         : shape_.hrs   ? k_hrs_per_leaf
                                                        : 0;
+    /// Of each: a quarter of the lanes to the backplanes, as of x16.
+    const std::uint32_t hrs_lanes_ = clos_of_racks_ ? k_port_lanes : std::min(k_port_lanes, up_lanes_);
     // First ports. NPU:
     const std::uint32_t plane_port_ = shape_.npus - 1, y_port_ = plane_port_ + planes_;
     // Leaf:
@@ -129,7 +131,7 @@ private:
         const std::uint32_t group = clos_of_racks_ ? plane : plane * shape_.boards + board;
         for (std::uint32_t k = 0; k < hrs_per_leaf_; ++k)
             connect(l, hrs_port_ + k, numbers_.first_hrs + group * hrs_per_leaf_ + k,
-                    clos_of_racks_ ? rack * shape_.boards + board : rack, k_port_lanes, ub_channel::hrs_up,
+                    clos_of_racks_ ? rack * shape_.boards + board : rack, hrs_lanes_, ub_channel::hrs_up,
                     ub_channel::hrs_down, cables_.hrs);
         for (std::uint32_t i = 0; has_spines(plane) && i < k_spines_per_plane; ++i)
             connect_spine(l, spine_port_ + i, spine(rack, plane * k_spines_per_plane + i), board, 2);
