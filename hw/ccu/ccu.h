@@ -142,6 +142,7 @@ private:
     bool length_of(std::uint32_t context, const abi::ccu::instruction& i, std::uint64_t& bytes);
     bool address_at(std::uint32_t context, std::uint32_t number, std::uint64_t& address);
     bool general_at(std::uint32_t context, std::uint32_t number, std::uint64_t& value);
+    std::uint32_t task_of(std::uint32_t mission) const; ///< a number of its own for every launch
     bool use_slice(std::uint32_t context, std::uint32_t number, ccu_transfer& t, std::uint64_t& slice);
     bool in_memory(std::uint32_t context, std::uint64_t address, std::uint64_t bytes);
     void finish_local(const ccu_transfer& t, std::uint64_t done_ps);

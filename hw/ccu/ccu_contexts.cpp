@@ -312,6 +312,7 @@ void ccu::end(std::uint32_t mission, status code, std::uint32_t where, std::uint
         transfer_done(t, shared_.time.now_ps());
     m.transfers = 0;
     m.state = mission_state::ended;
+    shared_.slices.task_ended(task_of(mission));
     failed_tasks.add(code == status::ok ? 0 : 1);
     if (trace_ != nullptr && m.began_ps != 0)
         trace_->slice({tracks_[mission], m.began_ps, shared_.time.now_ps() - m.began_ps, "task",

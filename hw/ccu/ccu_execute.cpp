@@ -36,11 +36,12 @@ bool ccu::address_at(std::uint32_t context, std::uint32_t number, std::uint64_t&
     return true;
 }
 
+std::uint32_t ccu::task_of(std::uint32_t mission) const { return mission + missions_[mission].launches * abi::ccu::k_most_missions; }
+
 bool ccu::use_slice(std::uint32_t context, std::uint32_t number, ccu_transfer& t, std::uint64_t& slice)
 {
     slice = std::uint64_t{number} + contexts_[context].slice_offset;
-    const std::uint32_t mission = contexts_[context].mission;
-    const std::uint32_t task = mission + missions_[mission].launches * abi::ccu::k_most_missions;
+    const std::uint32_t task = task_of(contexts_[context].mission);
     if (slice >= shared_.slices.count() || !shared_.slices.begin(static_cast<std::uint32_t>(slice), task)) {
         for (std::uint32_t s = 0; s < t.slice_count; ++s)
             shared_.slices.end(t.slices[s]);

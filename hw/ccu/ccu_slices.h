@@ -1,7 +1,7 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// Memory slices of a CCU: bytes, the rate of the SRAM, and who uses a slice at the moment.
+// Memory slices of a CCU: bytes, the rate of the SRAM, and whose a slice is at the moment.
 //
 // Timing of an access of n bytes at t: start = max(t, busy until); busy until = start + n / rate. Reads and writes have
 // a port each.
@@ -37,17 +37,25 @@ public:
         return bytes_[slice].get();
     }
 
-    /// An operation of `task` uses it from now on; false: one of another task does.
+    /// An operation of `task` uses it from now on; false: it is another task's. What a task has used is its own until it
+    /// ends, since between two operations the slice holds its data, and then until its last operation is over.
     bool begin(std::uint32_t slice, std::uint32_t task)
     {
         user& u = users_[slice];
-        if (u.operations != 0 && u.task != task)
+        if (u.task != task && (u.held || u.operations != 0))
             return false;
         u.task = task;
+        u.held = true;
         ++u.operations;
         return true;
     }
     void end(std::uint32_t slice) { --users_[slice].operations; }
+    void task_ended(std::uint32_t task)
+    {
+        for (user& u : users_)
+            if (u.task == task)
+                u.held = false;
+    }
 
     void reset()
     {
@@ -60,6 +68,7 @@ private:
     struct user {
         std::uint32_t task = k_nobody;
         std::uint32_t operations = 0;
+        bool held = false;
     };
     wire_rate rate_;
     busy_time reads_, writes_;

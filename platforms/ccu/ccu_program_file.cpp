@@ -53,6 +53,8 @@ void ccu_words(const instruction& i, std::uint64_t (&words)[k_words_of_instructi
     }
 }
 
+bool is_ccu_file(const std::string& bytes) { return bytes.size() >= 4 && get(bytes, 0, 4) == k_magic; }
+
 std::string ccu_file_bytes(const std::vector<instruction>& code)
 {
     std::string bytes;
@@ -73,7 +75,7 @@ std::string ccu_file_bytes(const std::vector<instruction>& code)
 std::vector<instruction> read_ccu_file(const std::string& bytes, const std::string& file_name)
 {
     const auto refuse = [&](const std::string& message) { throw user_error({{severity::error, {file_name, 0, 0}, "", message}}); };
-    if (bytes.size() < 4 || get(bytes, 0, 4) != k_magic)
+    if (!is_ccu_file(bytes))
         refuse("is no program of `weft ccu asm FILE.ccu -o FILE`; text is assembled, not disassembled.");
     if (bytes.size() < k_head_bytes + k_check_bytes)
         refuse("is cut off in its head; make it again.");

@@ -17,6 +17,8 @@ namespace weft {
 
 inline constexpr std::uint32_t k_ccu_file_version = 1;
 
+/// Whether it begins as one does, and is no text.
+bool is_ccu_file(const std::string& bytes);
 std::string ccu_file_bytes(const std::vector<abi::ccu::instruction>& code);
 
 /// Throws user_error: no such file (as its first bytes tell), another version, cut off, damaged.

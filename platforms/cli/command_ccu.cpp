@@ -45,6 +45,14 @@ bool tell(const std::vector<problem>& problems, const source_text& text)
 
 source_text read(const std::string& file) { return source_text_of({file, {}, {}, {}}); }
 
+source_text read_assembly(const std::string& file)
+{
+    source_text text = read(file);
+    if (is_ccu_file(text.text))
+        throw user_error({{severity::error, {file, 0, 0}, "", fmt::format("is an assembled program; `weft ccu disasm {}` gives its text.", file)}});
+    return text;
+}
+
 int assemble(const ccu_options& options)
 {
     if (!options.out.empty()) {
@@ -53,7 +61,7 @@ int assemble(const ccu_options& options)
         targets.add_output(options.out, "--out");
         targets.check();
     }
-    const source_text text = read(options.file());
+    const source_text text = read_assembly(options.file());
     std::vector<problem> problems;
     const ccu_program program = assemble_ccu(text.text, text.name, problems);
     if (!tell(problems, text))
@@ -91,7 +99,7 @@ int check(const ccu_options& options)
     std::vector<ccu_verdict> verdicts;
     bool good = true;
     for (const std::string& file : options.files) {
-        const source_text text = read(file);
+        const source_text text = read_assembly(file);
         std::vector<problem> problems;
         programs.push_back(assemble_ccu(text.text, text.name, problems));
         verdicts.emplace_back();

@@ -128,8 +128,10 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
                 row.bound_us = bound->us;
                 row.bound_by = bound->resource;
             }
-        if (c.checked)
+        if (c.checked) {
             row.wrong = c.check.wrong;
+            row.answers = c.check.digest;
+        }
         r.rows.push_back(row);
     }
     if (p.run().training_step)

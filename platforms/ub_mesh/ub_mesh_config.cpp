@@ -442,7 +442,7 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
     // The receive buffer of a port is that of its CCU as well.
-    for (const char* key : {"npu.dma.queues", "npu.dma.ring_entries", "npu.dma.prefetch", "npu.dma.read_ahead", "npu.dma.register_latency"})
+    for (const char* key : {"burst", "npu.dma.queues", "npu.dma.ring_entries", "npu.dma.prefetch", "npu.dma.read_ahead", "npu.dma.register_latency"})
         rules.push_back({key, "for algorithms that cores drive, and with host", [](const config& c) {
                              return c.run.host || may_run(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); });
                          }});

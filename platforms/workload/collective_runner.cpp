@@ -151,15 +151,21 @@ bool collective_runner::run_step(std::uint32_t i, training_step_result& result)
     return false;
 }
 
-/// The first one, of which only the time counts.
+/// The first one, of which only the time counts. The very first by CCUs writes microcode, which those beside hosts find.
 bool collective_runner::run_step_alone()
 {
+    bool writes_microcode = abi::is_in(abi::k_by_ccu, config_.training_step->by());
     for (;;) {
         const std::uint64_t checkpoint_ps = kernel_now_ps();
         const std::size_t begun = host_.begun();
         training_step_result alone;
         const bool done = run_step(0, alone);
         host_.set_begun(begun);
+        if (done && std::exchange(writes_microcode, false)) {
+            if (!host_.let_it_drain())
+                return false;
+            continue;
+        }
         if (done) {
             outcome_.step_alone_ps = alone.time_ps;
             return host_.let_it_drain() && host_.begin_case(0);

@@ -367,6 +367,8 @@ case_trains trains_of(const train_choice& choice, const collective_case& c)
 {
     if (abi::by_switch(c.algo))
         return {1, "packets of a switch are its own"};
+    if (abi::is_in(abi::k_by_ccu, c.algo))
+        return {1, "CCUs send packet by packet"};
     if (!choice.chosen || choice.packets == 1)
         return {choice.packets, choice.reason};
     if (std::string why = why_no_bound(choice.limits, c); !why.empty())
@@ -411,7 +413,7 @@ case_trains longest_trains(const train_choice& choice, const std::vector<collect
 
 std::optional<double> train_error_bound(const train_choice& choice, const collective_case& c, std::uint32_t packets)
 {
-    if (packets == 1 || abi::by_switch(c.algo))
+    if (packets == 1 || abi::by_switch(c.algo) || abi::is_in(abi::k_by_ccu, c.algo))
         return 0;
     const double step = std::max(1.0, step_packets(choice, c));
     const double n = std::min<double>(packets, step); // no train is longer than its message

@@ -375,6 +375,39 @@ TEST_CASE("ccu: a mission that uses the slice of another one ends and the other 
     CHECK(b.take<std::int32_t>(0, 4096, 1024) == numbers(6, 1024));
 }
 
+TEST_CASE("ccu: a slice is its mission's between two operations as well and free when the mission has ended")
+{
+    ccu_bench b(2);
+    microcode first, second;
+    first.load_a(0, 0);
+    microcode::sets(first.add(op::mem_to_ms, {8, 0}), 0, 1);
+    first.wait(0, 1);
+    for (int i = 0; i < 500; ++i)
+        first.load_x(0, 0); // nothing uses the slice now
+    first.load_a(1, 4096);
+    microcode::sets(first.add(op::ms_to_mem, {1, 8}), 0, 2);
+    first.wait(0, 2);
+    second.load_a(10, 8192);
+    for (int i = 0; i < 100; ++i)
+        second.load_x(10, 0);
+    microcode::sets(second.add(op::mem_to_ms, {8, 10}), 4, 1);
+    second.wait(4, 1);
+    second.load_a(11, 12288);
+    microcode::sets(second.add(op::ms_to_mem, {11, 8}), 4, 2);
+    second.wait(4, 2);
+    b.fill(0, 0, numbers(6, 1024));
+    b.fill(0, 8192, numbers(100'000, 1024));
+    b.begin(0, first, 0, 0);
+    b.begin(0, second, 1, 1000);
+    b.board.bench.events.at(100'000'000, [&] { b.launch(0, 1, 1000, static_cast<std::uint32_t>(second.all.size())); });
+    b.run();
+    CHECK(b.take<std::int32_t>(0, 4096, 1024) == numbers(6, 1024));
+    CHECK(b.status(0, 0) == 0);
+    CHECK(b.status(0, 1) == 0); // of the second launch, when the first mission was over
+    CHECK(b.take<std::int32_t>(0, 12288, 1024) == numbers(100'000, 1024));
+    CHECK(b.unit(0).failed_tasks.value() == 1);
+}
+
 TEST_CASE("ccu: keys sums without a number and writes that are refused")
 {
     ccu_bench b(2);

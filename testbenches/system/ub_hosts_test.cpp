@@ -352,6 +352,15 @@ TEST_CASE("overlapped checkpoints cost steps little and blocking ones their whol
     CHECK(blocking["training_step"]["steps"][1]["time_us"].get<double>() == Approx(alone).epsilon(0.001));
 }
 
+TEST_CASE("a step of CCUs alone is timed behind the microcode that its first one writes", "[ub]")
+{
+    const json run = result_of(k_small + "host: {checkpoint: {state: 4 KiB, mode: blocking}}\n"
+                                         "training_step: {steps: 3, compute: 400 us, algorithm: ccu, groups: [{bytes: 1 MiB}]}\n");
+    check_whole(run);
+    for (std::size_t i = 0; i < 3; ++i)
+        CHECK(run["training_step"]["steps"][i]["time_us"].get<double>() == Approx(run["host"]["step_alone_us"].get<double>()).epsilon(0.001));
+}
+
 TEST_CASE("streams of hosts reach their rate and cost a collective what they take from its links", "[ub]")
 {
     const auto run = [](const std::string& rate, const std::string& more = "") {

@@ -185,10 +185,10 @@ TEST_CASE("results.json has the promised fields", "[report]")
     for (const auto& item : j["results"][0].items())
         keys.push_back(item.key());
     CHECK(keys == std::vector<std::string>{"op", "algorithm", "type", "redop", "size_bytes", "count", "time_us",
-                                           "algbw_GBps", "busbw_GBps", "wrong", "steps", "train_packets"});
+                                           "algbw_GBps", "busbw_GBps", "wrong", "answers", "steps", "train_packets"});
     CHECK(j["results"][0].dump() ==
           R"({"op":"all_reduce","algorithm":"ring_1d","type":"int32","redop":"sum","size_bytes":4,"count":1,)"
-          R"("time_us":12.345678,"algbw_GBps":0.000324,"busbw_GBps":0.000486,"wrong":0,"steps":6,"train_packets":1})");
+          R"("time_us":12.345678,"algbw_GBps":0.000324,"busbw_GBps":0.000486,"wrong":0,"answers":null,"steps":6,"train_packets":1})");
     CHECK(j["results"][1]["wrong"].is_null());
     CHECK(j["results"][2]["time_us"].dump() == "1234567.8905");
     CHECK(j["digest"] == "0123456789abcdef");

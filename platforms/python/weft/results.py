@@ -125,7 +125,7 @@ class Result:
         """One row for each line of the program's table, shape (results,), fields of tables.RESULTS.
 
         Texts, "" where there is none: op, algorithm, group ("job 0" where not all ranks completed it), type, redop,
-            bound_by, chosen_by.
+            bound_by, chosen_by, answers (16 hex digits of all answers' bytes).
         int64: size_bytes (B), count (elements), steps, train_packets (packets; 1: exact).
         float64, NaN where there is none: time_us, bound_us, min_us, max_us, standard_deviation_us (us); algbw_GBps,
             busbw_GBps (10^9 B/s); bound_share (fraction of 1); wrong (elements; NaN: the run carried no data);

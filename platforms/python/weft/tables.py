@@ -33,6 +33,7 @@ RESULTS = (
     Column("algbw_GBps", "number", "GB/s"),
     Column("busbw_GBps", "number", "GB/s"),
     Column("wrong", "maybe_count", "elements"),
+    Column("answers", "text", ""),
     Column("steps", "count", ""),
     Column("train_packets", "count", "packets"),
     Column("bound_us", "number", "us"),
