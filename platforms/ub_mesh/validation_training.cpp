@@ -12,9 +12,9 @@ namespace weft {
 
 namespace {
 
-constexpr const char* k_why_v3 = "see the notes";
-constexpr const char* k_why_v4 = "see the notes";
-constexpr const char* k_why_v5 = "see the notes";
+constexpr const char* k_why_v3 = "batch, overlap and the mix of sequences are not published, and the X links of a board limit TP in every rack but the Clos: see the notes";
+constexpr const char* k_why_v4 = "EP over 16 or 32 NPUs and the mix of sequences are assumed: see the notes";
+constexpr const char* k_why_v5 = "EP and the mix of sequences are assumed: see the notes";
 constexpr const char* k_fig_17a = "Fig. 17a, read off (derived); tolerance: 1 point (ours)";
 
 ub_time_of_size shorter(const ub_time_of_size& a, const ub_time_of_size& b)

@@ -151,7 +151,7 @@ bool collective_runner::run_step(std::uint32_t i, training_step_result& result)
     return false;
 }
 
-/// The first one, of which only the time counts. The very first by CCUs writes microcode, which those beside hosts find.
+/// The first one, of which only the time counts. The very first by CCUs writes microcode, and those behind it find it.
 bool collective_runner::run_step_alone()
 {
     bool writes_microcode = abi::is_in(abi::k_by_ccu, config_.training_step->by());

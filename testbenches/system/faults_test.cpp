@@ -108,7 +108,7 @@ TEST_CASE("a dead link that routing does not know ends the run and names what wa
     CHECK(outcome.failure.find("timed out") != std::string::npos);
 }
 
-TEST_CASE("a second collective that nothing can move says that, and not that somebody gave up")
+TEST_CASE("a second collective that nothing can move says that and not that somebody gave up")
 {
     tpu_v3_config config = one_ring();
     collective_spec far_from_it = config.run.workload.at(0);

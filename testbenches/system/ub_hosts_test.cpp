@@ -357,8 +357,11 @@ TEST_CASE("a step of CCUs alone is timed behind the microcode that its first one
     const json run = result_of(k_small + "host: {checkpoint: {state: 4 KiB, mode: blocking}}\n"
                                          "training_step: {steps: 3, compute: 400 us, algorithm: ccu, groups: [{bytes: 1 MiB}]}\n");
     check_whole(run);
-    for (std::size_t i = 0; i < 3; ++i)
-        CHECK(run["training_step"]["steps"][i]["time_us"].get<double>() == Approx(run["host"]["step_alone_us"].get<double>()).epsilon(0.001));
+    const auto step_us = [&](std::size_t i) { return run["training_step"]["steps"][i]["time_us"].get<double>(); };
+    const double alone = run["host"]["step_alone_us"].get<double>();
+    CHECK(step_us(0) > 1.05 * alone); // writes it
+    CHECK(step_us(1) == Approx(alone).epsilon(0.001));
+    CHECK(step_us(2) == Approx(alone).epsilon(0.001));
 }
 
 TEST_CASE("streams of hosts reach their rate and cost a collective what they take from its links", "[ub]")

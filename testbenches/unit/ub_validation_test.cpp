@@ -272,7 +272,7 @@ TEST_CASE("ub_validation: experts and replicas of a step by hand")
     CHECK(step.parts_of(gpt4, {16, 1, 16, 4, 128, 8192}, 8192, t).pipeline == 0);
 }
 
-TEST_CASE("ub_validation: every plan of every scale has its times, and more NPUs are no worse where replicas cost nothing")
+TEST_CASE("ub_validation: every plan of every scale has its times and more NPUs are no worse where replicas cost nothing")
 {
     ub_step_model step;
     step.exposed = 0.3;
