@@ -37,8 +37,8 @@ public:
         return bytes_[slice].get();
     }
 
-    /// An operation of `task` uses it from now on; false: it is another task's. What a task has used stays its own until
-    /// the task and its last operation have ended: between two operations the slice holds its data.
+    /// An operation of `task` uses it from now on; false: it is another task's. What a task has used stays its own
+    /// until the task and its last operation have ended: between two operations the slice holds its data.
     bool begin(std::uint32_t slice, std::uint32_t task)
     {
         user& u = users_[slice];

@@ -620,7 +620,7 @@ nlohmann::ordered_json to_json(const run_report& r)
         line["algbw_GBps"] = finite(row.algbw_GBps, "algbw" + where);
         line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
         line["wrong"] = row.wrong ? json(*row.wrong) : json();
-        line["answers"] = row.answers ? json(fmt::format("{:016x}", *row.answers)) : json(); // a string, as the digest of the run
+        line["answers"] = row.answers ? json(fmt::format("{:016x}", *row.answers)) : json();
         line["steps"] = row.steps;
         line["train_packets"] = row.train_packets;
         if (row.bound_us > 0) {

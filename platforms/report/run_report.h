@@ -33,7 +33,7 @@ struct result_row {
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
     std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
-    std::optional<std::uint64_t> answers; ///< a digest of all bytes of all ranks, without times; none: nothing was checked
+    std::optional<std::uint64_t> answers; ///< digest of all bytes of all ranks, without times; none: not checked
     std::uint64_t token_bytes = 0;      ///< of dispatch and combine
     std::uint32_t experts_per_token = 0;
     double expert_skew = 0;
@@ -215,8 +215,8 @@ struct table_style {
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
 /// results.json, by results_schema.h: {schema, version, results: [{op, algorithm, group (where not all ranks completed
-/// it), type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps, wrong, answers, steps, train_packets, limited_by and
-/// busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us,
+/// it), type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps, wrong, answers, steps, train_packets,
+/// limited_by, busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us,
 /// times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
 /// wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load, bytes, start_us, time_us,

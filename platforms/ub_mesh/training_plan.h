@@ -61,10 +61,10 @@ double bucket_mib(const ub_model& m, const ub_parallelism& plan);
 /// `bucket`: what data ranks reduce at once, a layer.
 ub_traffic traffic_of(const ub_model& m, const ub_parallelism& plan, const ub_step_rules& rules, double bucket);
 /// Weights and gradients in bf16; master weights and two moments in fp32, over all who hold the same weights; keys and
-/// values of one head of the whole sequence. Checkpoints of activations may lie in memories of CPUs (assumed; UB reaches them).
+/// values of one head of the whole sequence. Checkpoints of activations may lie in memories of CPUs (assumed).
 double memory_gib(const ub_model& m, const ub_parallelism& plan);
-/// All that section 5.2 admits: TP of 8 to 64 that divides the heads; SP as wide as sequence, NPUs and a pod allow; SP x DP a
-/// multiple of EP; memory within HBM. Empty where nothing fits.
+/// All that section 5.2 admits: TP of 8 to 64 that divides the heads; SP as wide as sequence, NPUs and a pod allow;
+/// SP x DP a multiple of EP; memory within HBM. Empty where nothing fits.
 std::vector<ub_parallelism> plans_of(const ub_model& m, std::uint32_t npus, double sequence, const ub_step_rules& rules);
 
 /// The step that Table 1 was taken of, as far as the table lets derive it: 64 layers of hidden 12288, 474.5 MiB of

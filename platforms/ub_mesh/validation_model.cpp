@@ -35,8 +35,8 @@ std::vector<double> all_sequences()
     return all;
 }
 
-/// Over `ranks` groups of `tensor` NPUs, in two stages: each byte crosses racks once, then spreads in the rack. Chunks keep
-/// both stages busy at once where their lanes differ. `mib`: of the buffer of an NPU, all shards together.
+/// Over `ranks` groups of `tensor` NPUs, in two stages: each byte crosses racks once, then spreads in the rack. Chunks
+/// keep both stages busy at once where their lanes differ. `mib`: of the buffer of an NPU, all shards together.
 double ub_step_model::exchange_us(const ub_architecture_times& t, exchange what, std::uint32_t ranks, std::uint32_t tensor, double mib) const
 {
     const bool gathers = what == exchange::gather;
@@ -46,8 +46,8 @@ double ub_step_model::exchange_us(const ub_architecture_times& t, exchange what,
     return stages_in_turn || t.shares_lanes ? in_rack_us + far_us : std::max(in_rack_us, far_us);
 }
 
-/// All buckets of a stage: an all-reduce over the replicas of a pod, of what is left of a bucket between pods by HRS, of what
-/// is left then between SuperPods by the DCN. The slowest of them counts: buckets follow each other.
+/// All buckets of a stage: an all-reduce over the replicas of a pod, of what is left of a bucket between pods by HRS,
+/// and of what is left then between SuperPods by the DCN. The slowest of them counts: buckets follow each other.
 double ub_step_model::data_us(const ub_model& m, const ub_parallelism& plan, const ub_architecture_times& t) const
 {
     const std::uint32_t replica = plan.tensor * plan.sequence * plan.pipeline;
@@ -86,8 +86,9 @@ ub_step_parts ub_step_model::parts_of(const ub_model& m, const ub_parallelism& p
     parts.expert = used * of_stage * experts;
     const double stage = (parts.compute + parts.tensor + parts.sequence + parts.expert) / rules.micro_batches;
     parts.bubble = (plan.pipeline - 1) * stage;
-    parts.pipeline = used * 2 * (plan.pipeline - 1) * t.far.gather.at(2).us(2 * activation); // both send; also where both are in a rack
-    parts.data = used * std::max(0.0, data_us(m, plan, t) - stage * 3 / 4);                  // behind recomputation and backward
+    // Both send. Between racks also where two stages have room in one.
+    parts.pipeline = used * 2 * (plan.pipeline - 1) * t.far.gather.at(2).us(2 * activation);
+    parts.data = used * std::max(0.0, data_us(m, plan, t) - stage * 3 / 4); // behind recomputation and backward
     return parts;
 }
 

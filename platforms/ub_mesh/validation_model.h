@@ -7,7 +7,8 @@
 //
 //   step  = (micro-batches + PP - 1) x layers / PP x layer + fill and drain of the pipeline + DP beyond a backward pass
 //   layer = compute + exposed x (TP + SP) + EP; compute is balanced though attention is causal
-//   compute = tokens x (96 hidden^2 f + 8 sequence x hidden) / (TP x rate), f = (4 + 8 experts a token) / 12: three passes, backward counts twice
+//   compute = tokens x (96 hidden^2 f + 8 sequence x hidden) / (TP x rate), f = (4 + 8 experts a token) / 12:
+//   three passes, of which backward counts twice
 #pragma once
 
 #include "platforms/ub_mesh/training_plan.h"
@@ -77,7 +78,7 @@ std::optional<double> performance_percent(const ub_step_model& step, const ub_mo
 /// The same, over all models as well.
 std::optional<double> mean_performance_percent(const ub_step_model& step, const std::vector<double>& sequences, const ub_architecture_times& a,
                                                const ub_architecture_times& b);
-/// Performance of an NPU on `npus` to that on `base`, percent; sequences of 256K, with as many tokens a rank as on `base`.
+/// Performance of an NPU on `npus` to that on `base`, percent; sequences of 256K, as many tokens a rank as on `base`.
 std::optional<double> linearity_percent(const ub_step_model& step, const ub_model& m, std::uint32_t base, std::uint32_t npus,
                                         const ub_architecture_times& t);
 

@@ -153,7 +153,7 @@ void ub_validation::training()
     std::optional<ub_architecture_times> known[4]; // by ub_rack_kind
     for (const kind k : {kind::full_mesh_2d, kind::full_mesh_1d_a, kind::full_mesh_1d_b, kind::clos}) {
         const auto rack = rack_of(k);
-        // Section 6.2 fixes 2D-FM between racks; 1D-FM-B has x32 there. No bar is above the Clos: it has no fewer lanes there.
+        // Section 6.2 fixes 2D-FM between racks; 1D-FM-B has x32 there. No bar is above the Clos: it has as many there.
         ub_far_machine machine;
         machine.lanes = k == kind::full_mesh_1d_b ? 32 : 16;
         const auto far = k == kind::clos ? far_times_of_clos(how_.isolated) : far_of(machine);

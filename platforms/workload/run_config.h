@@ -197,7 +197,7 @@ bool starts_at_random(const run_config& run);
 bool draws_tokens(const run_config& run);
 /// Whether anything in `run` is left to the host to choose.
 bool uses_auto(const run_config& run);
-/// Whether it runs such an algorithm, or leaves a choice to the host, which depends on the keys of all that it could take.
+/// Whether it runs such an algorithm, or leaves a choice to the host, which depends on keys of all that it could take.
 bool may_run(const run_config& run, bool (*is)(abi::algorithm));
 
 /// Collectives that a run makes: those of `workload`, each as often as it is repeated, and of all training steps.
