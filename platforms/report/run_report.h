@@ -216,8 +216,8 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
 
 /// results.json, by results_schema.h: {schema, version, results: [{op, algorithm, group (where not all ranks completed
 /// it), type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps, wrong, answers, steps, train_packets,
-/// limited_by, busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us, standard_deviation_us,
-/// times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
+/// limited_by, busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us,
+/// standard_deviation_us, times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
 /// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
 /// wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load, bytes, start_us, time_us,
 /// waited_us, rate_GBps, bound_us, bound_by, bound_share, busiest, busiest_share, resent, wrong_bytes, checksum}],
