@@ -214,19 +214,20 @@ struct table_style {
 /// rounded to a nanosecond from picoseconds without floating point; results.json has them in full.
 void print_table(std::ostream& out, const run_report& report, const table_style& style = {});
 
-/// results.json, by results_schema.h: {schema, version, results: [{op, algorithm, group (where not all ranks completed
-/// it), type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps, wrong, answers, steps, train_packets,
-/// limited_by, busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us,
-/// standard_deviation_us, times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us, communication_us,
-/// exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us, start_us, time_us,
-/// wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load, bytes, start_us, time_us,
-/// waited_us, rate_GBps, bound_us, bound_by, bound_share, busiest, busiest_share, resent, wrong_bytes, checksum}],
-/// traffic: [{name, direction, asked_GBps, rate_GBps, bytes, messages, late, lost, mean_latency_us, longest_latency_us,
-/// wrong_bytes}], step_alone_us} where CPUs and NICs took part; a result then has alone_us, a step beside_checkpoint;
-/// digest, simulated_time_ps, microcode_ps (where CCUs were used), host_seconds, packet_hops, packet_hops_per_cpu_s,
-/// timeline_events, config, stats: [{name, value, unit, description}]}. `wrong` is null for a run without data,
-/// `ranks_per_group` where all ranks sum together; `digest` is a string of 16 hex digits. CPU time, kernel activations
-/// and the busiest links come first among the stats. Throws bug for a number that is not finite.
+/// results.json, by results_schema.h: {schema, version, results: [{op, algorithm, group (where not all ranks
+/// completed it), type, redop, size_bytes, count, time_us, algbw_GBps, busbw_GBps, wrong, answers, steps,
+/// train_packets, limited_by, busy_shares (case_limits.h), and for a repeated case repeats: {count, min_us, max_us,
+/// standard_deviation_us, times_us}}], training_step: {algorithm, transposed, overlap, steps: [{time_us, compute_us,
+/// communication_us, exposed_us, share, groups: [{name, type, size_bytes, count, ranks_per_group, calls, ready_us,
+/// start_us, time_us, wrong}], exchanges: [the same]}]} if the run has one, host: {checkpoints: [{number, load,
+/// bytes, start_us, time_us, waited_us, rate_GBps, bound_us, bound_by, bound_share, busiest, busiest_share, resent,
+/// wrong_bytes, checksum}], traffic: [{name, direction, asked_GBps, rate_GBps, bytes, messages, late, lost,
+/// mean_latency_us, longest_latency_us, wrong_bytes}], step_alone_us} where CPUs and NICs took part; a result then
+/// has alone_us, a step beside_checkpoint; digest, simulated_time_ps, microcode_ps (where CCUs were used),
+/// host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit,
+/// description}]}. `wrong` is null for a run without data, `ranks_per_group` where all ranks sum together; `digest`
+/// is a string of 16 hex digits. CPU time, kernel activations and the busiest links come first among the stats.
+/// Throws bug for a number that is not finite.
 nlohmann::ordered_json to_json(const run_report& report);
 
 /// `ps` picoseconds in microseconds, exactly, without trailing zeros: 1234500 -> "1.2345".
