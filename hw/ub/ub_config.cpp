@@ -86,7 +86,7 @@ std::vector<config_problem> ub_config::validate() const
         std::uint64_t fits = max_payload.value();
         while (fits > 4 && format().flits_of_one(fits) > k_most_flits)
             fits -= 4;
-        const std::string remedy = fits == 4 ? "Write a longer flit or shorter headers." : fmt::format("Write {} B or less.", fits);
+        const std::string remedy = format().flits_of_one(fits) > k_most_flits ? "Write a longer flit or shorter headers." : fmt::format("Write {} B or less.", fits);
         p.push_back({severity::error, "max_payload", fmt::format("makes packets of {} flits, but a data packet of UB has {} at most. {}", flits, k_most_flits, remedy)});
     }
     return p;

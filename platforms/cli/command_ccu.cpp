@@ -45,12 +45,12 @@ bool tell(const std::vector<problem>& problems, const source_text& text)
 
 source_text read(const std::string& file) { return source_text_of({file, {}, {}, {}}); }
 
-source_text read_assembly(const std::string& file)
+/// Nothing, or what is wrong with a file that is no text.
+std::vector<problem> no_text(const source_text& file)
 {
-    source_text text = read(file);
-    if (is_ccu_file(text.text))
-        throw user_error({{severity::error, {file, 0, 0}, "", fmt::format("is an assembled program; `weft ccu disasm {}` gives its text.", file)}});
-    return text;
+    if (!is_ccu_file(file.text))
+        return {};
+    return {{severity::error, {file.name, 0, 0}, "", fmt::format("is an assembled program; `weft ccu disasm {}` gives its text.", file.name)}};
 }
 
 int assemble(const ccu_options& options)
@@ -61,7 +61,8 @@ int assemble(const ccu_options& options)
         targets.add_output(options.out, "--out");
         targets.check();
     }
-    const source_text text = read_assembly(options.file());
+    const source_text text = read(options.file());
+    throw_if_errors(no_text(text));
     std::vector<problem> problems;
     const ccu_program program = assemble_ccu(text.text, text.name, problems);
     if (!tell(problems, text))
@@ -99,8 +100,12 @@ int check(const ccu_options& options)
     std::vector<ccu_verdict> verdicts;
     bool good = true;
     for (const std::string& file : options.files) {
-        const source_text text = read_assembly(file);
-        std::vector<problem> problems;
+        const source_text text = read(file);
+        std::vector<problem> problems = no_text(text);
+        if (!problems.empty()) {
+            good = tell(problems, {text.name, {}}) && good;
+            continue;
+        }
         programs.push_back(assemble_ccu(text.text, text.name, problems));
         verdicts.emplace_back();
         if (errors_in(problems) == 0) {

@@ -34,7 +34,7 @@ struct ub_parallelism {
 struct ub_step_rules {
     double micro_batches = 13;      ///< derived: 26 transfers of PP are 13 both ways
     double tokens = 8192;           ///< of a rank, at most of `sequence`; derived: 192 MiB / (12288 x 2 B)
-    double hbm_gib = 64;            ///< chosen by hand: with the 128 GiB of the reference NPU nobody would take TP 16
+    double hbm_gib = 64;            ///< chosen by hand: with the 128 GiB of the reference NPU, GPT3 and GPT4 take TP 8
     double active_experts = 1;      ///< a token; derived: 10.5 MB of Table 1 are each token once
     std::uint32_t superpod = 8192;  ///< NPUs of TP x SP x PP at most; quoted: section 3.3.4
     std::uint32_t closest = 1024;   ///< TP x SP and TP x EP at most: a pod; assumed: by HRS there are x4 of an NPU

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/ub_mesh/ub_bill.h"
 
+#include "hw/routing/ub/ub_generator.h"
 #include "hw/routing/ub/ub_topology.h"
 
 #include <map>
@@ -87,7 +88,7 @@ struct counting {
         add(ub_cable_class::z, s.pods * s.rack_rows * pairs(s.rack_cols) * bundle, k_port_lanes);
         add(ub_cable_class::alpha, s.pods * s.rack_cols * pairs(s.rack_rows) * bundle, k_port_lanes);
         if (s.hrs)
-            one_stage(k_superpod_lanes);
+            one_stage(k_superpod_lanes * ub_generator::hrs_lanes_of(s) / k_port_lanes);
     }
 
     /// Of the baselines only NPUs and CPUs to the LRS are counted: how the LRS are joined is not published.

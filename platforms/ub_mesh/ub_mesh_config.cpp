@@ -58,8 +58,7 @@ bool crossing_raises_buffers(const ub_mesh_config& c)
 /// leaf, and a leaf of each board for each backplane, whatever NPUs there are.
 double lanes_to_hrs(const ub_shape& mesh)
 {
-    const std::uint32_t planes = std::max(ub_topology::k_least_planes, mesh.backplane_lanes / 16 * ub_topology::k_least_planes);
-    return static_cast<double>(planes * ub_generator::k_hrs_per_leaf * ub_generator::k_port_lanes) / mesh.npus;
+    return static_cast<double>(ub_generator::planes_of(mesh) * ub_generator::k_hrs_per_leaf * ub_generator::hrs_lanes_of(mesh)) / mesh.npus;
 }
 
 } // namespace
@@ -442,7 +441,8 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
     // The receive buffer of a port is that of its CCU as well.
-    for (const char* key : {"burst", "npu.dma.queues", "npu.dma.ring_entries", "npu.dma.prefetch", "npu.dma.read_ahead", "npu.dma.register_latency"})
+    rules.push_back({"burst", "for algorithms that cores drive", [](const config& c) { return may_run(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); }); }});
+    for (const char* key : {"npu.dma.queues", "npu.dma.ring_entries", "npu.dma.prefetch", "npu.dma.read_ahead", "npu.dma.register_latency"})
         rules.push_back({key, "for algorithms that cores drive, and with host", [](const config& c) {
                              return c.run.host || may_run(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); });
                          }});

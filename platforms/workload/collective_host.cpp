@@ -136,7 +136,8 @@ bool collective_host::carry_out(const placed_case& placed, const abi::command& c
     now_.emplace();
     now_->placed = placed;
     now_->start_ps = kernel_now_ps();
-    now_->traffic_before = traffic_so_far(machine_);
+    now_->traffic_before = now_->traffic_seen = traffic_so_far(machine_);
+    now_->moved_ps = now_->start_ps;
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
     const bool recovers = machine_.recovers(placed.what);
     bound_.begin(work(), wait_bound::counts::engines);

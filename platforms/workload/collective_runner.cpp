@@ -154,7 +154,9 @@ bool collective_runner::run_step(std::uint32_t i, training_step_result& result)
 /// The first one, of which only the time counts. The very first by CCUs writes microcode, and those behind it find it.
 bool collective_runner::run_step_alone()
 {
-    bool writes_microcode = abi::is_in(abi::k_by_ccu, config_.training_step->by());
+    const std::vector<collective_case> cases = config_.training_step->cases();
+    const bool by_ccu = std::any_of(cases.begin(), cases.end(), [](const collective_case& c) { return abi::is_in(abi::k_by_ccu, c.algo); });
+    bool writes_microcode = by_ccu;
     for (;;) {
         const std::uint64_t checkpoint_ps = kernel_now_ps();
         const std::size_t begun = host_.begun();
@@ -172,6 +174,7 @@ bool collective_runner::run_step_alone()
         }
         if (!host_.interrupted() || !host_.restart(checkpoint_ps, "the training step without hosts"))
             return false;
+        writes_microcode = by_ccu; // the hardware is new
     }
 }
 

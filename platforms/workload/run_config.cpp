@@ -125,6 +125,9 @@ bool runs_any(const run_config& run, bool (*is)(abi::algorithm))
     add_taken(of_step, run.training_step->choices);
     if (of_step.empty())
         of_step.push_back(run.training_step->by());
+    for (const step_exchange& e : run.training_step->exchanges)
+        if (e.ranks_per_group)
+            of_step.push_back(abi::algorithm::ring_1d); // the only one for groups
     return std::any_of(of_step.begin(), of_step.end(), is);
 }
 

@@ -45,7 +45,10 @@ TEST_CASE("ccu command: a program is assembled and listed and read back", "[prog
     CHECK(has(text.out, "    ms_to_mem a1 m0 wait 0:0x1 clear set 0:0x2\n"));
     const outcome unread = run(dir, "check copy.bin");
     CHECK(unread.exit_code == 2);
-    CHECK(unread.err == "copy.bin: error: is an assembled program; `weft ccu disasm copy.bin` gives its text.\n");
+    CHECK(unread.err == "copy.bin: error: is an assembled program; `weft ccu disasm copy.bin` gives its text.\ncopy.bin: 1 error; nothing was written.\n");
+    const outcome both = run(dir, "check copy.bin copy.ccu"); // the other file is looked at all the same
+    CHECK(both.exit_code == 2);
+    CHECK(has(both.out, "copy.ccu: accepted"));
     dir.write("again.ccu", text.out);
     REQUIRE(run(dir, "asm again.ccu --out again.bin").exit_code == 0);
     CHECK(dir.read("again.bin") == dir.read("copy.bin"));

@@ -141,7 +141,10 @@ TEST_CASE("ccu: answers and times are the same bits in every run and times do no
     CHECK(k_board.exact(workload).at("digest") == first.at("digest"));
     for (const char* more : {"--set seed=2", "--set seed=77", "--set data=off"})
         CHECK(k_board.time_us(workload, more) == first.at("results").at(0).at("time_us"));
-    CHECK(first.at("results").at(0).at("train_packets") == 1); // packet by packet, whatever `burst` says
+    const auto in_trains = k_board.exact(workload, "--set 'burst=64 packets'"); // packet by packet all the same
+    CHECK(in_trains.at("results") == first.at("results"));
+    CHECK(in_trains.at("results").at(0).at("train_packets") == 1);
+    CHECK_THAT(in_trains.at("warnings").dump(), Contains("burst") && Contains("for algorithms that cores drive"));
 }
 
 TEST_CASE("ccu: sums of random floats have the same bits whatever the timing")

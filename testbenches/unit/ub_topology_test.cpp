@@ -159,8 +159,16 @@ TEST_CASE("lanes may be shared out otherwise as long as they fit")
     const ub_ledger narrow = ub_topology(s).ledger();
     CHECK(narrow.violations.empty());
     CHECK(narrow.lanes_backplane == 4);
-    s.hrs = true; // a quarter of the lanes, as of x16
-    CHECK(ub_topology(s).ledger().share_hrs == 1);
+    s.hrs = true; // links from leaves to HRS are as wide as those of NPUs to leaves
+    for (const auto& [lanes, to_hrs] : {std::pair<std::uint32_t, std::uint32_t>{4, 1}, {8, 2}, {16, 4}, {32, 8}}) {
+        s.backplane_lanes = lanes;
+        s.rack_link_lanes = lanes * 8;
+        const ub_ledger l = ub_topology(s).ledger();
+        INFO(l.text());
+        CHECK(l.share_hrs == to_hrs);
+        if (lanes < 32) // x32 beside x28 + x28 is more than an NPU has
+            CHECK(l.violations.empty());
+    }
 }
 
 TEST_CASE("ledgers of the baselines have the printed counts of switches")

@@ -27,8 +27,7 @@ public:
 
 private:
     const bool clos_of_racks_ = shape_.pod == ub_pod_kind::clos;
-    // More than x16 an NPU goes to more backplanes: an LRS has no lanes for wider links.
-    const std::uint32_t planes_ = std::max(k_least_planes, shape_.backplane_lanes / 16 * k_least_planes);
+    const std::uint32_t planes_ = planes_of(shape_);
     const std::uint32_t leaves_ = planes_ * shape_.boards;
     const std::uint32_t up_lanes_ = shape_.backplane_lanes / planes_;        ///< NPU to leaf
     const std::uint32_t rack_links_ = clos_of_racks_ ? 0 : links_to_racks(); ///< of a leaf
@@ -37,8 +36,7 @@ private:
     const std::uint32_t hrs_per_leaf_ = clos_of_racks_ ? std::max(1u, shape_.npus* up_lanes_ / k_port_lanes)
                                         : shape_.hrs   ? k_hrs_per_leaf
                                                        : 0;
-    /// Of each: a quarter of the lanes to the backplanes, as of x16.
-    const std::uint32_t hrs_lanes_ = clos_of_racks_ ? k_port_lanes : std::min(k_port_lanes, up_lanes_);
+    const std::uint32_t hrs_lanes_ = clos_of_racks_ ? k_port_lanes : hrs_lanes_of(shape_);
     // First ports. NPU:
     const std::uint32_t plane_port_ = shape_.npus - 1, y_port_ = plane_port_ + planes_;
     // Leaf:

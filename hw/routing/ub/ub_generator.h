@@ -9,6 +9,7 @@
 #include "hw/routing/ub/ub_shape.h"
 #include "hw/routing/ub/ub_table_maker.h"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,6 +46,11 @@ class ub_generator {
 public:
     static constexpr std::uint32_t k_least_planes = 4, k_spines_per_plane = 4, k_hrs_per_leaf = 2, k_port_lanes = 4,
                                    k_cpu_lanes = 32;
+
+    /// Backplanes of a 2d_fm rack: more than x16 an NPU goes to more of them, as an LRS has no lanes for wider links.
+    static std::uint32_t planes_of(const ub_shape& s) { return std::max(k_least_planes, s.backplane_lanes / 16 * k_least_planes); }
+    /// Of each link from a leaf to an HRS between pods: as wide as that of an NPU to the leaf, x4 at most.
+    static std::uint32_t hrs_lanes_of(const ub_shape& s) { return std::min(k_port_lanes, s.backplane_lanes / planes_of(s)); }
 
     virtual ~ub_generator() = default;
     ub_parts make(); ///< call once
