@@ -76,6 +76,7 @@ validation_row order_row(const char* target, std::string what, std::vector<std::
     row.null_order = std::all_of(null_model.begin(), null_model.end(), same) ? std::vector<std::string>{"all alike"}
                                                                              : largest_first(null_model);
     row.tolerance = tolerance::order();
+    row.why_miss = "as the rows above";
     row.source = source;
     return row;
 }

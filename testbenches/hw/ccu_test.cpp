@@ -408,6 +408,33 @@ TEST_CASE("ccu: a slice is its mission's between two operations as well and free
     CHECK(b.unit(0).failed_tasks.value() == 1);
 }
 
+TEST_CASE("ccu: a slice of a mission that timed out is free when its last answer has come")
+{
+    ub_config slow;
+    slow.mac_latency = duration(20'000'000); // an answer of the peer takes more than 40 us
+    ccu_bench b(2, {}, slow);
+    microcode first, second;
+    first.load_a(0, 0);
+    first.load_x(0, 0);
+    microcode::sets(first.add(op::remote_mem_to_ms, {8, 0, 0}, 1), 0, 1);
+    first.wait(0, 1);
+    second.load_a(10, 8192);
+    microcode::sets(second.add(op::mem_to_ms, {8, 10}), 4, 1);
+    second.wait(4, 1);
+    const auto length = static_cast<std::uint32_t>(second.all.size());
+    std::uint64_t under_way = 0, behind = 0;
+    b.begin(0, first, 0, 0, 5);
+    b.board.bench.events.at(10'000'000, [&] { b.load(0, 1000, second); b.launch(0, 1, 1000, length); });
+    b.board.bench.events.at(20'000'000, [&] { under_way = b.status(0, 1); });
+    b.board.bench.events.at(300'000'000, [&] { b.launch(0, 1, 1000, length); });
+    b.board.bench.events.at(320'000'000, [&] { behind = b.status(0, 1); });
+    b.run();
+    CHECK(b.status(0, 0) == static_cast<std::uint64_t>(status::time_out));
+    CHECK(under_way == static_cast<std::uint64_t>(status::local_operation));
+    CHECK(behind == 0);
+    CHECK(b.unit(0).failed_tasks.value() == 2);
+}
+
 TEST_CASE("ccu: keys sums without a number and writes that are refused")
 {
     ccu_bench b(2);

@@ -56,8 +56,10 @@ class Results(FolderTest):
         table = weft.run(board()).table
         kinds = {name: table.dtype[name].kind for name in table.dtype.names}
         self.assertEqual(
-            {kinds[name] for name in ("op", "algorithm", "group", "type", "redop", "bound_by", "chosen_by")}, {"U"}
+            {kinds[name] for name in ("op", "algorithm", "group", "type", "redop", "answers", "bound_by", "chosen_by")},
+            {"U"},
         )
+        self.assertEqual([len(text) for text in table["answers"]], [16, 16, 16])
         self.assertEqual({kinds[name] for name in ("size_bytes", "count", "steps", "train_packets")}, {"i"})
         self.assertEqual({kinds[name] for name in ("time_us", "busbw_GBps", "wrong", "bound_us", "repeats")}, {"f"})
         with self.assertRaises(ValueError):
@@ -83,6 +85,7 @@ class Results(FolderTest):
     def test_a_run_without_data_has_no_wrong_elements_and_says_that_nothing_was_checked(self) -> None:
         result = weft.run(board(data="off"))
         self.assertTrue(np.isnan(result.table["wrong"]).all())
+        self.assertEqual(set(result.table["answers"]), {""})
         self.assertEqual((result.ok, result.checked), (True, 0))
         self.assertIn("answers not checked", result.verdict)
 
