@@ -17,30 +17,31 @@ constexpr const char* k_why_v4 = "EP over 16 or 32 NPUs and the mix of sequences
 constexpr const char* k_why_v5 = "EP and the mix of sequences are assumed: see the notes";
 constexpr const char* k_fig_17a = "Fig. 17a, read off (derived); tolerance: 1 point (ours)";
 
-ub_time_of_size shorter(const ub_time_of_size& a, const ub_time_of_size& b)
+/// The ways of both.
+ub_time_of_size either(const ub_time_of_size& a, const ub_time_of_size& b)
 {
     ub_time_of_size both = a;
     both.ways.insert(both.ways.end(), b.ways.begin(), b.ways.end());
     return both;
 }
-ub_times_by_ranks shorter(const ub_times_by_ranks& a, const ub_times_by_ranks& b)
+ub_times_by_ranks either(const ub_times_by_ranks& a, const ub_times_by_ranks& b)
 {
-    ub_times_by_ranks best;
+    ub_times_by_ranks both;
     for (const auto& [ranks, time] : a)
-        best[ranks] = shorter(time, b.at(ranks));
-    return best;
+        both[ranks] = either(time, b.at(ranks));
+    return both;
 }
-ub_rack_times better(const ub_rack_times& a, const ub_rack_times& b)
+ub_rack_times either(const ub_rack_times& a, const ub_rack_times& b)
 {
-    return {shorter(a.all_reduce, b.all_reduce), shorter(a.gather, b.gather), shorter(a.all_to_all, b.all_to_all)};
+    return {either(a.all_reduce, b.all_reduce), either(a.gather, b.gather), either(a.all_to_all, b.all_to_all)};
 }
-ub_far_times better(const ub_far_times& a, const ub_far_times& b)
+ub_far_times either(const ub_far_times& a, const ub_far_times& b)
 {
-    return {shorter(a.gather, b.gather), shorter(a.all_to_all, b.all_to_all), shorter(a.all_reduce, b.all_reduce)};
+    return {either(a.gather, b.gather), either(a.all_to_all, b.all_to_all), either(a.all_reduce, b.all_reduce)};
 }
-template <class T> std::optional<T> better(const std::optional<T>& a, const std::optional<T>& b)
+template <class T> std::optional<T> either(const std::optional<T>& a, const std::optional<T>& b)
 {
-    return a && b ? std::optional<T>(better(*a, *b)) : a ? a : b;
+    return a && b ? std::optional<T>(either(*a, *b)) : a ? a : b;
 }
 
 /// What is used for each collective: the best of shortest and all paths, the latter by weights and adaptive.
@@ -81,10 +82,6 @@ validation_row order_row(const char* target, std::string what, std::vector<std::
     return row;
 }
 
-} // namespace
-
-namespace {
-
 /// One cell a degree, ms; sizes are those of Table 1.
 std::string cells(const ub_times_by_ranks& times, double mib, double mib_by_rank)
 {
@@ -115,7 +112,7 @@ std::optional<ub_rack_times> ub_validation::rack_of(ub_rack_kind kind)
         const auto t = rack_times(how_.isolated, kind, paths, choice);
         if (t)
             tell(fmt::format("rack {}, {} paths, {}", name_of(kind), name_of(paths), name_of(choice)), *t);
-        best = better(best, t);
+        best = either(best, t); // of each transfer the faster way at its size
     }
     return best;
 }
@@ -143,7 +140,7 @@ std::optional<ub_far_times> ub_validation::far_of(ub_far_machine machine)
     for (const ub_path_use paths :
          {ub_path_use::shortest, ub_path_use::detour, ub_path_use::borrow, ub_path_use::all}) {
         machine.paths = paths;
-        best = better(best, far_by(machine));
+        best = either(best, far_by(machine));
     }
     return best;
 }
