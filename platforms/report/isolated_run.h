@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace weft {
 
@@ -29,6 +30,9 @@ public:
 private:
     runner by_;
 };
+
+/// Calls each of `jobs`, as many at once as the host has cores. Rethrows what one has thrown; then no other begins.
+void run_at_once(const std::vector<std::function<void()>>& jobs);
 
 inline std::optional<double> figure(const run_figures& figures, const std::string& name)
 {

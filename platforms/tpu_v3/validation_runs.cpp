@@ -14,7 +14,6 @@
 #include <exception>
 #include <fmt/format.h>
 #include <mutex>
-#include <thread>
 
 namespace weft {
 
@@ -207,36 +206,15 @@ const run_figures& validation::run_of(const std::string& name)
 void validation::run_all(const std::vector<std::pair<std::string, tpu_v3_config>>& named)
 {
     std::mutex guard;
-    std::size_t next = 0;
-    std::exception_ptr failure;
-    const auto work = [&] {
-        for (;;) {
-            const std::pair<std::string, tpu_v3_config>* job = nullptr;
-            {
+    std::vector<std::function<void()>> jobs;
+    for (const auto& [name, config] : named)
+        if (done_.count(name) == 0)
+            jobs.push_back([this, &guard, &name = name, &config = config] {
+                run_figures figures = run(config);
                 const std::lock_guard<std::mutex> lock(guard);
-                while (next < named.size() && done_.count(named[next].first) != 0)
-                    ++next;
-                if (next == named.size() || failure)
-                    return;
-                job = &named[next++];
-            }
-            try {
-                run_figures figures = run(job->second);
-                const std::lock_guard<std::mutex> lock(guard);
-                done_.emplace(job->first, std::move(figures));
-            } catch (...) {
-                const std::lock_guard<std::mutex> lock(guard);
-                failure = std::current_exception();
-            }
-        }
-    };
-    std::vector<std::thread> workers;
-    for (unsigned i = 0; i < std::max(1u, std::thread::hardware_concurrency()); ++i)
-        workers.emplace_back(work);
-    for (std::thread& w : workers)
-        w.join();
-    if (failure)
-        std::rethrow_exception(failure);
+                done_.emplace(name, std::move(figures));
+            });
+    run_at_once(jobs);
 }
 
 void validation::run_ahead()

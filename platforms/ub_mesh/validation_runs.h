@@ -56,6 +56,7 @@ private:
     void remark(row_kind kind, const char* target, const std::string& what, const char* unit, double published,
                 double simulated, const char* why, const char* source);
 
+    void run_ahead();
     std::optional<ub_rack_times> rack_of(ub_rack_kind kind);
     const std::optional<ub_far_times>& far_by(const ub_far_machine& machine); ///< run once
     std::optional<ub_far_times> far_of(ub_far_machine machine);
@@ -74,6 +75,8 @@ private:
     ub_step_model step_;
     ub_step_model null_step_; ///< of the null model; its exposed share is fitted to the same bar
     bool fits_ = false;       ///< the bar that `exposed` is fitted to is within reach
+    std::map<std::string, std::optional<ub_rack_times>> rack_ahead_; ///< by run_ahead()
+    std::map<std::string, std::optional<ub_far_times>> far_ahead_;
     std::map<std::string, std::optional<ub_far_times>> far_;
     std::string rack_times_, far_times_; ///< lines of the tables of simulated times
     std::string plans_;                  ///< lines of the table of plans

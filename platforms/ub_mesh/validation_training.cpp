@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <functional>
 
 namespace weft {
 
@@ -103,15 +104,59 @@ void ub_validation::tell(const std::string& machine, const ub_far_times& t)
     far_times_ += fmt::format("| {} |{}{} {:.3f} |\n", machine, cells(t.gather, 0, 12), cells(t.all_to_all, 12, 0), t.all_reduce.us(k_table_1_bucket_mib) * 1e-3);
 }
 
+namespace {
+
+std::string text_of(ub_rack_kind kind, ub_path_use paths, ub_choice choice)
+{
+    return fmt::format("rack {}, {} paths, {}", name_of(kind), name_of(paths), name_of(choice));
+}
+std::string text_of(const ub_far_machine& m)
+{
+    return fmt::format("slice of a pod, racks {}, between them {} x{}, {} paths", name_of(m.rack), name_of(m.pod), m.lanes, name_of(m.paths));
+}
+
+constexpr ub_path_use k_path_sets[] = {ub_path_use::shortest, ub_path_use::detour, ub_path_use::borrow, ub_path_use::all};
+constexpr ub_rack_kind k_racks[] = {ub_rack_kind::full_mesh_2d, ub_rack_kind::full_mesh_1d_a, ub_rack_kind::full_mesh_1d_b, ub_rack_kind::clos};
+
+} // namespace
+
+/// Racks and slices of pods of all targets, several at once; those of racks, the longest, first.
+void ub_validation::run_ahead()
+{
+    std::vector<std::function<void()>> jobs;
+    for (const ub_rack_kind kind : k_racks)
+        for (const auto& [paths, choice] : k_ways) {
+            if (kind == ub_rack_kind::clos && paths != k_ways[0].first)
+                break; // no other paths there
+            std::optional<ub_rack_times>& into = rack_ahead_[text_of(kind, paths, choice)];
+            jobs.push_back([this, &into, kind, paths = paths, choice = choice] { into = rack_times(how_.isolated, kind, paths, choice); });
+        }
+    const auto add_far = [&](const ub_far_machine& machine) {
+        std::optional<ub_far_times>& into = far_ahead_[text_of(machine)];
+        jobs.push_back([this, &into, machine] { into = far_times(how_.isolated, machine); });
+    };
+    ub_far_machine machine;
+    for (const std::uint32_t lanes : {16u, 32u, 8u, 4u})
+        for (const ub_path_use paths : k_path_sets) {
+            machine.lanes = lanes;
+            machine.paths = paths;
+            add_far(machine);
+        }
+    machine = {};
+    machine.pod = ub_pod_kind::clos;
+    add_far(machine);
+    run_at_once(jobs);
+}
+
 std::optional<ub_rack_times> ub_validation::rack_of(ub_rack_kind kind)
 {
     std::optional<ub_rack_times> best;
     for (const auto& [paths, choice] : k_ways) {
         if (kind == ub_rack_kind::clos && best)
-            break; // no other paths there
-        const auto t = rack_times(how_.isolated, kind, paths, choice);
+            break;
+        const auto& t = rack_ahead_.at(text_of(kind, paths, choice));
         if (t)
-            tell(fmt::format("rack {}, {} paths, {}", name_of(kind), name_of(paths), name_of(choice)), *t);
+            tell(text_of(kind, paths, choice), *t);
         best = either(best, t); // of each transfer the faster way at its size
     }
     return best;
@@ -119,13 +164,11 @@ std::optional<ub_rack_times> ub_validation::rack_of(ub_rack_kind kind)
 
 const std::optional<ub_far_times>& ub_validation::far_by(const ub_far_machine& machine)
 {
-    const std::string name =
-        fmt::format("slice of a pod, racks {}, between them {} x{}, {} paths", name_of(machine.rack),
-                    name_of(machine.pod), machine.lanes, name_of(machine.paths));
+    const std::string name = text_of(machine);
     const auto found = far_.find(name);
     if (found != far_.end())
         return found->second;
-    const auto times = far_times(how_.isolated, machine);
+    const auto& times = far_ahead_.at(name);
     if (times)
         tell(name, *times);
     return far_.emplace(name, times).first->second;
@@ -137,8 +180,7 @@ std::optional<ub_far_times> ub_validation::far_of(ub_far_machine machine)
     if (machine.pod == ub_pod_kind::clos)
         return far_by(machine);
     std::optional<ub_far_times> best;
-    for (const ub_path_use paths :
-         {ub_path_use::shortest, ub_path_use::detour, ub_path_use::borrow, ub_path_use::all}) {
+    for (const ub_path_use paths : k_path_sets) {
         machine.paths = paths;
         best = either(best, far_by(machine));
     }
@@ -148,8 +190,9 @@ std::optional<ub_far_times> ub_validation::far_of(ub_far_machine machine)
 void ub_validation::training()
 {
     using kind = ub_rack_kind;
+    run_ahead();
     std::optional<ub_architecture_times> known[4]; // by ub_rack_kind
-    for (const kind k : {kind::full_mesh_2d, kind::full_mesh_1d_a, kind::full_mesh_1d_b, kind::clos}) {
+    for (const kind k : k_racks) {
         const auto rack = rack_of(k);
         // Section 6.2 fixes 2D-FM between racks; 1D-FM-B has x32 there. No bar is above the Clos: it has as many there.
         ub_far_machine machine;
