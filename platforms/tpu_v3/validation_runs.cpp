@@ -11,7 +11,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <exception>
 #include <fmt/format.h>
 #include <mutex>
 
