@@ -85,14 +85,14 @@ double memory_gib(const ub_model& m, const ub_parallelism& plan)
 std::vector<ub_parallelism> plans_of(const ub_model& m, std::uint32_t npus, double sequence, const ub_step_rules& rules)
 {
     std::vector<ub_parallelism> plans;
-    for (const std::uint32_t tensor : {8u, 16u, 32u, 64u}) {
+    for (const std::uint32_t tensor : k_tensor_ranks) {
         if (m.heads % tensor != 0)
             continue;
-        for (std::uint32_t stages = 1; stages <= std::min(rules.most_stages, m.layers) && tensor * stages <= std::min(npus, rules.superpod); stages *= 2) {
+        for (std::uint32_t stages = 1; stages <= std::min(rules.most_stages, m.layers) && tensor * stages <= std::min(npus, k_superpod_npus); stages *= 2) {
             ub_parallelism plan;
             plan.tensor = tensor;
             plan.pipeline = stages;
-            const std::uint32_t widest = std::min(std::min(npus, rules.superpod) / (tensor * stages), rules.closest / tensor);
+            const std::uint32_t widest = std::min(std::min(npus, k_superpod_npus) / (tensor * stages), rules.closest / tensor);
             while (plan.sequence * 2 <= widest && plan.sequence * rules.tokens < sequence)
                 plan.sequence *= 2;
             plan.tokens = sequence / plan.sequence;

@@ -13,6 +13,8 @@
 namespace weft {
 
 inline constexpr double k_bytes_of_mib = 1 << 20;
+inline constexpr std::uint32_t k_superpod_npus = 8192;             ///< quoted: section 3.3.4
+inline constexpr std::uint32_t k_tensor_ranks[] = {8, 16, 32, 64}; ///< degrees of TP: whole boards of a rack
 
 /// Table 5 (quoted).
 struct ub_model {
@@ -36,7 +38,6 @@ struct ub_step_rules {
     double tokens = 8192;           ///< of a rank, at most of `sequence`; derived: 192 MiB / (12288 x 2 B)
     double hbm_gib = 64;            ///< chosen by hand: with the 128 GiB of the reference NPU, GPT3 and GPT4 take TP 8
     double active_experts = 1;      ///< a token; derived: 10.5 MB of Table 1 are each token once
-    std::uint32_t superpod = 8192;  ///< NPUs of TP x SP x PP at most; quoted: section 3.3.4
     std::uint32_t closest = 1024;   ///< TP x SP and TP x EP at most: a pod; assumed: by HRS there are x4 of an NPU
     std::uint32_t most_stages = 16; ///< PP; assumed: more than 13 micro-batches are mostly bubble
 };

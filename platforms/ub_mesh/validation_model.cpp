@@ -52,7 +52,7 @@ double ub_step_model::data_us(const ub_model& m, const ub_parallelism& plan, con
 {
     const std::uint32_t replica = plan.tensor * plan.sequence * plan.pipeline;
     const auto within = [&](std::uint32_t npus) { return std::clamp(npus / replica, 1u, plan.data); };
-    const std::uint32_t of_pod = within(rules.closest), of_superpod = within(rules.superpod);
+    const std::uint32_t of_pod = within(rules.closest), of_superpod = within(k_superpod_npus);
     const auto sent = [](double ranks) { return 2 * (ranks - 1) / ranks; };
     const double bucket = bucket_mib(m, plan);
     constexpr double k_sent_by_4 = 2 * 3.0 / 4; // what is simulated

@@ -26,7 +26,6 @@ struct ub_trained {
 };
 extern const ub_trained k_ub_models[5];
 inline constexpr unsigned k_fitted_model = 1; ///< GPT3-175B
-inline constexpr std::uint32_t k_superpod_npus = 8192;
 
 struct ub_architecture_times {
     ub_rack_times rack;

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "platforms/report/isolated_run.h"
+#include "platforms/ub_mesh/training_plan.h"
 #include "platforms/ub_mesh/ub_mesh.h"
 
 #include <cstdint>
@@ -27,8 +28,7 @@ struct ub_time_of_size {
     double us(double mib) const;
 };
 
-/// The degrees that are simulated.
-inline constexpr std::uint32_t k_tensor_ranks[] = {8, 16, 32, 64}; ///< whole boards of a rack
+/// The degrees that are simulated, beside k_tensor_ranks.
 inline constexpr std::uint32_t k_column_ranks[] = {2, 4, 8};       ///< NPUs of a column of a rack, far apart
 inline constexpr std::uint32_t k_rack_ranks[] = {2, 4, 8, 16};     ///< NPUs of as many racks of a pod, row by row
 using ub_times_by_ranks = std::map<std::uint32_t, ub_time_of_size>;

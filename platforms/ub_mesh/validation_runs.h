@@ -57,9 +57,9 @@ private:
                 double simulated, const char* why, const char* source);
 
     void run_ahead();
-    std::optional<ub_rack_times> rack_of(ub_rack_kind kind);
-    const std::optional<ub_far_times>& far_by(const ub_far_machine& machine); ///< run once
-    std::optional<ub_far_times> far_of(ub_far_machine machine);
+    std::optional<ub_rack_times> rack_of(ub_rack_kind kind) const;
+    const std::optional<ub_far_times>& far_by(const ub_far_machine& machine) const;
+    std::optional<ub_far_times> far_of(ub_far_machine machine) const;
     void racks(const std::optional<ub_architecture_times> (&known)[4]);
     void ways_between_racks(const ub_rack_times& rack);
     void lanes_between_racks(const ub_rack_times& rack);
@@ -75,9 +75,8 @@ private:
     ub_step_model step_;
     ub_step_model null_step_; ///< of the null model; its exposed share is fitted to the same bar
     bool fits_ = false;       ///< the bar that `exposed` is fitted to is within reach
-    std::map<std::string, std::optional<ub_rack_times>> rack_ahead_; ///< by run_ahead()
-    std::map<std::string, std::optional<ub_far_times>> far_ahead_;
-    std::map<std::string, std::optional<ub_far_times>> far_;
+    std::map<std::string, std::optional<ub_rack_times>> rack_; ///< by run_ahead()
+    std::map<std::string, std::optional<ub_far_times>> far_;   ///< by run_ahead()
     std::string rack_times_, far_times_; ///< lines of the tables of simulated times
     std::string plans_;                  ///< lines of the table of plans
 };

@@ -123,16 +123,20 @@ constexpr ub_rack_kind k_racks[] = {ub_rack_kind::full_mesh_2d, ub_rack_kind::fu
 /// Racks and slices of pods of all targets, several at once; those of racks, the longest, first.
 void ub_validation::run_ahead()
 {
-    std::vector<std::function<void()>> jobs;
+    std::vector<std::function<void()>> jobs, lines; // lines of the page, in this order whoever ends first
     for (const ub_rack_kind kind : k_racks)
         for (const auto& [paths, choice] : k_ways) {
             if (kind == ub_rack_kind::clos && paths != k_ways[0].first)
                 break; // no other paths there
-            std::optional<ub_rack_times>& into = rack_ahead_[text_of(kind, paths, choice)];
+            const std::string name = text_of(kind, paths, choice);
+            std::optional<ub_rack_times>& into = rack_[name];
+            lines.push_back([this, &into, name] { if (into) tell(name, *into); });
             jobs.push_back([this, &into, kind, paths = paths, choice = choice] { into = rack_times(how_.isolated, kind, paths, choice); });
         }
     const auto add_far = [&](const ub_far_machine& machine) {
-        std::optional<ub_far_times>& into = far_ahead_[text_of(machine)];
+        const std::string name = text_of(machine);
+        std::optional<ub_far_times>& into = far_[name];
+        lines.push_back([this, &into, name] { if (into) tell(name, *into); });
         jobs.push_back([this, &into, machine] { into = far_times(how_.isolated, machine); });
     };
     ub_far_machine machine;
@@ -146,36 +150,23 @@ void ub_validation::run_ahead()
     machine.pod = ub_pod_kind::clos;
     add_far(machine);
     run_at_once(jobs);
+    for (const auto& line : lines)
+        line();
 }
 
-std::optional<ub_rack_times> ub_validation::rack_of(ub_rack_kind kind)
+std::optional<ub_rack_times> ub_validation::rack_of(ub_rack_kind kind) const
 {
     std::optional<ub_rack_times> best;
-    for (const auto& [paths, choice] : k_ways) {
-        if (kind == ub_rack_kind::clos && best)
-            break;
-        const auto& t = rack_ahead_.at(text_of(kind, paths, choice));
-        if (t)
-            tell(text_of(kind, paths, choice), *t);
-        best = either(best, t); // of each transfer the faster way at its size
-    }
+    for (const auto& [paths, choice] : k_ways)
+        if (const auto found = rack_.find(text_of(kind, paths, choice)); found != rack_.end())
+            best = either(best, found->second); // of each transfer the faster way at its size
     return best;
 }
 
-const std::optional<ub_far_times>& ub_validation::far_by(const ub_far_machine& machine)
-{
-    const std::string name = text_of(machine);
-    const auto found = far_.find(name);
-    if (found != far_.end())
-        return found->second;
-    const auto& times = far_ahead_.at(name);
-    if (times)
-        tell(name, *times);
-    return far_.emplace(name, times).first->second;
-}
+const std::optional<ub_far_times>& ub_validation::far_by(const ub_far_machine& machine) const { return far_.at(text_of(machine)); }
 
 /// The best of all path sets for each collective. In a Clos they are the same.
-std::optional<ub_far_times> ub_validation::far_of(ub_far_machine machine)
+std::optional<ub_far_times> ub_validation::far_of(ub_far_machine machine) const
 {
     if (machine.pod == ub_pod_kind::clos)
         return far_by(machine);
