@@ -6,7 +6,7 @@
 
 set(WEFT_RV64_FLAGS -std=c++17 -O2 -g -ffreestanding -nostdlib -fno-exceptions -fno-rtti -fno-threadsafe-statics
     -ffp-contract=off -fno-stack-protector -fno-pie -fno-asynchronous-unwind-tables -ffunction-sections -fdata-sections
-    -fno-devirtualize-speculatively -mcmodel=medany -march=rv64gc -mabi=lp64d -Wall -Wextra)
+    -fno-devirtualize-speculatively -mcmodel=medany -march=rv64gc -mabi=lp64d -Wall -Wextra -Werror=narrowing)
 if(WEFT_WERROR)
     list(APPEND WEFT_RV64_FLAGS -Werror)
 endif()

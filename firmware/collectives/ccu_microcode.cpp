@@ -514,11 +514,12 @@ std::uint32_t larger(std::uint32_t a, std::uint32_t b) { return a > b ? a : b; }
 
 ccu_key ccu_job::key() const
 {
+    static_assert(abi::k_element_types <= 16 && static_cast<unsigned>(abi::reduce_op::min) < 4, "four bits of a type, two of an operation");
     const bool sums = reduces(kind);
     ccu_key k;
     k.what = std::uint64_t{static_cast<std::uint8_t>(kind)} | std::uint64_t{by_pieces} << 4 |
              std::uint64_t{sums ? static_cast<std::uint8_t>(type) : 0u} << 5 |
-             std::uint64_t{sums ? static_cast<std::uint8_t>(redop) : 0u} << 8 | std::uint64_t{group.size} << 16 |
+             std::uint64_t{sums ? static_cast<std::uint8_t>(redop) : 0u} << 9 | std::uint64_t{group.size} << 16 |
              std::uint64_t{group.at} << 32 | std::uint64_t{root} << 40 | std::uint64_t{group.registers} << 48;
     k.which = longer | std::uint64_t{no_long} << 32 | std::uint64_t{no_short} << 33 | std::uint64_t{follows} << 34 |
               std::uint64_t{precedes} << 35 | std::uint64_t{mission} << 36;

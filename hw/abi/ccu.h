@@ -29,15 +29,6 @@ inline constexpr std::uint32_t k_token_bits = 20;          ///< of a memory (quo
 inline constexpr std::uint32_t k_most_missions = 16;       ///< Q
 inline constexpr std::uint32_t k_no_length = 0xffff;       ///< no register gives the length: a full slice
 
-/// The first four are those of abi::element_type.
-enum class element : std::uint8_t { int32 = 0, float32 = 1, float16 = 2, bfloat16 = 3, int8 = 4, uint8 = 5, int16 = 6, float8_e4m3 = 7, float8_e5m2 = 8, hifloat8 = 9 };
-inline constexpr unsigned k_elements = 10;
-constexpr std::uint32_t bytes_of(element e)
-{
-    return e == element::int32 || e == element::float32 ? 4u : e == element::float16 || e == element::bfloat16 || e == element::int16 ? 2u : 1u;
-}
-constexpr bool is_float8(element e) { return e == element::float8_e4m3 || e == element::float8_e5m2 || e == element::hifloat8; }
-
 enum class op : std::uint8_t {
 #define WEFT_CCU_OP(name, code, group, operands, operation, doc) name = code,
 #include "hw/abi/ccu_ops.def"

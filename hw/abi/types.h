@@ -10,16 +10,41 @@
 
 namespace weft::abi {
 
-/// Element type of a buffer.
-enum class element_type : std::uint8_t { int32 = 0, float32 = 1, float16 = 2, bfloat16 = 3 };
-inline constexpr unsigned k_element_types = 4;
-constexpr std::uint32_t element_bytes(element_type t)
+/// Element type of a buffer; see element_types.def.
+enum class element_type : std::uint8_t {
+#define WEFT_ELEMENT_TYPE(name, number, bytes, precision) name = number,
+#include "hw/abi/element_types.def"
+#undef WEFT_ELEMENT_TYPE
+};
+
+struct element_row {
+    const char* name;
+    std::uint8_t bytes;
+    std::uint8_t precision; ///< significant bits of a float, the implicit one included; 0: an integer
+};
+/// By abi::element_type.
+inline constexpr element_row k_element_rows[] = {
+#define WEFT_ELEMENT_TYPE(name, number, bytes, precision) {#name, bytes, precision},
+#include "hw/abi/element_types.def"
+#undef WEFT_ELEMENT_TYPE
+};
+inline constexpr unsigned k_element_types = sizeof k_element_rows / sizeof k_element_rows[0];
+/// Of a descriptor that nobody has checked, anything: then the first row.
+constexpr const element_row& row_of(element_type t)
 {
-    return t == element_type::int32 || t == element_type::float32 ? 4u : 2u;
+    const auto number = static_cast<unsigned>(t);
+    return k_element_rows[number < k_element_types ? number : 0];
 }
+constexpr std::uint32_t element_bytes(element_type t) { return row_of(t).bytes; }
+constexpr bool is_integer(element_type t) { return row_of(t).precision == 0; }
+constexpr bool is_float8(element_type t) { return !is_integer(t) && element_bytes(t) == 1; }
 
 /// What a remote write does with the bytes already in memory.
 enum class reduce_op : std::uint8_t { none = 0, sum = 1, max = 2, min = 3 };
+/// Memories reduce all but 8-bit floats (quoted: "in-memory reduce" of UB).
+constexpr bool memory_reduces(element_type t) { return !is_float8(t); }
+/// Adders of collective communication units sum 8-bit floats, too; nothing compares them (quoted).
+constexpr bool unit_reduces(element_type t, reduce_op op) { return op != reduce_op::none && (op == reduce_op::sum || !is_float8(t)); }
 
 enum class collective_op : std::uint8_t {
     all_reduce = 0,
@@ -111,6 +136,8 @@ constexpr bool is_in(std::uint32_t set, algorithm a)
 inline constexpr std::uint32_t k_by_switch = algorithms_with(traits::by_switch);
 constexpr bool by_switch(algorithm a) { return is_in(k_by_switch, a); }
 inline constexpr std::uint32_t k_by_ccu = algorithms_with(traits::by_ccu);
+/// Its messages are descriptors of a DMA engine, which may go in trains; switches and CCUs have packets of their own.
+constexpr bool by_dma(algorithm a) { return !by_switch(a) && !is_in(k_by_ccu, a); }
 inline constexpr std::uint32_t k_follows_rows = algorithms_with(traits::follows_rows);
 constexpr bool follows_rows(algorithm a) { return is_in(k_follows_rows, a); }
 

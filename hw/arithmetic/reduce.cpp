@@ -15,19 +15,19 @@ namespace {
 
 // Each operation maps two bit patterns to one, without branches, so that the block loop below vectorises.
 
-struct sum_int32 {
-    using bits = std::uint32_t;
-    static bits apply(bits a, bits b) { return a + b; }
+/// Wraps.
+template <class Int> struct sum_integer {
+    using bits = std::make_unsigned_t<Int>;
+    static bits apply(bits a, bits b) { return static_cast<bits>(a + b); }
 };
 
-struct max_int32 {
-    using bits = std::uint32_t;
-    static bits apply(bits a, bits b) { return static_cast<std::int32_t>(a) > static_cast<std::int32_t>(b) ? a : b; }
-};
-
-struct min_int32 {
-    using bits = std::uint32_t;
-    static bits apply(bits a, bits b) { return static_cast<std::int32_t>(a) < static_cast<std::int32_t>(b) ? a : b; }
+template <class Int, bool Max> struct extreme_integer {
+    using bits = std::make_unsigned_t<Int>;
+    static bits apply(bits a, bits b)
+    {
+        const bool first = Max ? static_cast<Int>(a) > static_cast<Int>(b) : static_cast<Int>(a) < static_cast<Int>(b);
+        return first ? a : b;
+    }
 };
 
 struct sum_float32 {
@@ -107,27 +107,43 @@ template <class Op> void reduce_all(std::uint8_t* memory, const std::uint8_t* in
 
 using kernel = void (*)(std::uint8_t*, const std::uint8_t*, std::size_t);
 
-/// Rows: element_type; columns: sum, max, min.
-constexpr kernel k_kernels[abi::k_element_types][3] = {
-    {reduce_all<sum_int32>, reduce_all<max_int32>, reduce_all<min_int32>},
-    {reduce_all<sum_float32>, reduce_all<extreme_float32<true>>, reduce_all<extreme_float32<false>>},
-    {reduce_all<sum_float16>, reduce_all<extreme_float16<true>>, reduce_all<extreme_float16<false>>},
-    {reduce_all<sum_bfloat16>, reduce_all<extreme_bfloat16<true>>, reduce_all<extreme_bfloat16<false>>},
-};
+template <class Int>
+constexpr kernel k_integer[3] = {reduce_all<sum_integer<Int>>, reduce_all<extreme_integer<Int, true>>, reduce_all<extreme_integer<Int, false>>};
+constexpr kernel k_float32[3] = {reduce_all<sum_float32>, reduce_all<extreme_float32<true>>, reduce_all<extreme_float32<false>>};
+constexpr kernel k_float16[3] = {reduce_all<sum_float16>, reduce_all<extreme_float16<true>>, reduce_all<extreme_float16<false>>};
+constexpr kernel k_bfloat16[3] = {reduce_all<sum_bfloat16>, reduce_all<extreme_bfloat16<true>>, reduce_all<extreme_bfloat16<false>>};
+
+/// For sum, max, min; nullptr: memories do not reduce it.
+const kernel* kernels_of(abi::element_type type)
+{
+    switch (type) {
+    case abi::element_type::int32: return k_integer<std::int32_t>;
+    case abi::element_type::int16: return k_integer<std::int16_t>;
+    case abi::element_type::int8: return k_integer<std::int8_t>;
+    case abi::element_type::uint8: return k_integer<std::uint8_t>;
+    case abi::element_type::float32: return k_float32;
+    case abi::element_type::float16: return k_float16;
+    case abi::element_type::bfloat16: return k_bfloat16;
+    case abi::element_type::float8_e4m3:
+    case abi::element_type::float8_e5m2:
+    case abi::element_type::hifloat8: break;
+    }
+    return nullptr;
+}
 
 } // namespace
 
 void reduce(abi::element_type type, abi::reduce_op op, std::uint8_t* memory, const std::uint8_t* incoming,
             std::size_t bytes)
 {
-    const auto row = static_cast<std::size_t>(type);
-    const auto column = static_cast<std::size_t>(op);
-    if (row >= abi::k_element_types || column > 3)
+    const kernel* const kernels = kernels_of(type);
+    const bool copies = op == abi::reduce_op::none;
+    if ((kernels == nullptr && !copies) || op > abi::reduce_op::min)
         throw bug("reduce", 0,
-                  "unknown element type " + std::to_string(row) + " or operation " + std::to_string(column));
+                  "no reduction in memory of element type " + std::to_string(static_cast<unsigned>(type)) + " by operation " + std::to_string(static_cast<unsigned>(op)));
     if (bytes == 0)
         return;
-    if (op == abi::reduce_op::none) {
+    if (copies) {
         std::memcpy(memory, incoming, bytes);
         return;
     }
@@ -135,7 +151,7 @@ void reduce(abi::element_type type, abi::reduce_op op, std::uint8_t* memory, con
         throw bug("reduce", 0,
                   std::to_string(bytes) + " bytes are no multiple of an element of " +
                       std::to_string(abi::element_bytes(type)) + " bytes");
-    k_kernels[row][column - 1](memory, incoming, bytes);
+    kernels[static_cast<unsigned>(op) - 1](memory, incoming, bytes);
 }
 
 } // namespace weft

@@ -16,8 +16,6 @@ namespace weft {
 
 namespace {
 
-using abi::ccu::element;
-
 template <class Bits> Bits load(const std::uint8_t* from, std::size_t i)
 {
     Bits bits;
@@ -48,68 +46,35 @@ bool add_floats(std::uint8_t* const* slices, unsigned count, std::size_t bytes, 
     return unusual;
 }
 
-template <class Int, class Combine> void combine_integers(std::uint8_t* const* slices, unsigned count, std::size_t bytes, Combine combine)
-{
-    for (std::size_t i = 0; i < bytes / sizeof(Int); ++i) {
-        Int all = load<Int>(slices[0], i);
-        for (unsigned s = 1; s < count; ++s)
-            all = static_cast<Int>(combine(all, load<Int>(slices[s], i)));
-        std::memcpy(slices[0] + i * sizeof(Int), &all, sizeof(Int));
-    }
-}
-
-template <class Int> void reduce_integers(abi::reduce_op op, std::uint8_t* const* slices, unsigned count, std::size_t bytes)
-{
-    if (op == abi::reduce_op::sum)
-        combine_integers<Int>(slices, count, bytes, [](Int a, Int b) { return static_cast<unsigned>(a) + static_cast<unsigned>(b); });
-    else if (op == abi::reduce_op::max)
-        combine_integers<Int>(slices, count, bytes, [](Int a, Int b) { return std::max(a, b); });
-    else
-        combine_integers<Int>(slices, count, bytes, [](Int a, Int b) { return std::min(a, b); });
-}
-
-bool add(element type, std::uint8_t* const* slices, unsigned count, std::size_t bytes)
+bool add(abi::element_type type, std::uint8_t* const* slices, unsigned count, std::size_t bytes)
 {
     switch (type) {
-    case element::float32: return add_floats<std::uint32_t>(slices, count, bytes, float32_from_bits, [](float v) {
+    case abi::element_type::float32: return add_floats<std::uint32_t>(slices, count, bytes, float32_from_bits, [](float v) {
         const std::uint32_t bits = float32_bits(v);
         return is_float32_nan(bits) ? k_float32_nan : bits;
     });
-    case element::float16: return add_floats<std::uint16_t>(slices, count, bytes, float16_to_float32, float32_to_float16);
-    case element::bfloat16: return add_floats<std::uint16_t>(slices, count, bytes, bfloat16_to_float32, float32_to_bfloat16);
-    case element::float8_e4m3: return add_floats<std::uint8_t>(slices, count, bytes, e4m3_to_float32, float32_to_e4m3);
-    case element::float8_e5m2: return add_floats<std::uint8_t>(slices, count, bytes, e5m2_to_float32, float32_to_e5m2);
+    case abi::element_type::float16: return add_floats<std::uint16_t>(slices, count, bytes, float16_to_float32, float32_to_float16);
+    case abi::element_type::bfloat16: return add_floats<std::uint16_t>(slices, count, bytes, bfloat16_to_float32, float32_to_bfloat16);
+    case abi::element_type::float8_e4m3: return add_floats<std::uint8_t>(slices, count, bytes, e4m3_to_float32, float32_to_e4m3);
+    case abi::element_type::float8_e5m2: return add_floats<std::uint8_t>(slices, count, bytes, e5m2_to_float32, float32_to_e5m2);
     default: return add_floats<std::uint8_t>(slices, count, bytes, hifloat8_to_float32, float32_to_hifloat8);
     }
 }
 
 } // namespace
 
-bool reduce_slices(element type, abi::reduce_op op, std::uint8_t* const* slices, unsigned count, std::size_t bytes)
+bool reduce_slices(abi::element_type type, abi::reduce_op op, std::uint8_t* const* slices, unsigned count, std::size_t bytes)
 {
-    if (count == 0 || count > abi::ccu::k_most_reduced || static_cast<unsigned>(type) >= abi::ccu::k_elements || !can_reduce(type, op) ||
-        bytes % abi::ccu::bytes_of(type) != 0)
+    if (count == 0 || count > abi::ccu::k_most_reduced || static_cast<unsigned>(type) >= abi::k_element_types || !abi::unit_reduces(type, op) ||
+        bytes % abi::element_bytes(type) != 0)
         throw bug("reduce_slices", 0,
                   std::to_string(count) + " slices of " + std::to_string(bytes) + " B, type " + std::to_string(static_cast<unsigned>(type)) + ", operation " +
                       std::to_string(static_cast<unsigned>(op)));
-    switch (type) {
-    case element::int32: reduce_integers<std::int32_t>(op, slices, count, bytes); return false;
-    case element::int16: reduce_integers<std::int16_t>(op, slices, count, bytes); return false;
-    case element::int8: reduce_integers<std::int8_t>(op, slices, count, bytes); return false;
-    case element::uint8: reduce_integers<std::uint8_t>(op, slices, count, bytes); return false;
-    default: break;
-    }
-    if (op == abi::reduce_op::sum)
+    if (op == abi::reduce_op::sum && !abi::is_integer(type))
         return add(type, slices, count, bytes);
     for (unsigned s = 1; s < count; ++s)
-        reduce(static_cast<abi::element_type>(type), op, slices[0], slices[s], bytes);
+        reduce(type, op, slices[0], slices[s], bytes);
     return false;
-}
-
-void reduce_in_memory(element type, abi::reduce_op op, std::uint8_t* memory, const std::uint8_t* incoming, std::size_t bytes)
-{
-    std::uint8_t* both[] = {memory, const_cast<std::uint8_t*>(incoming)}; // the second one is only read
-    reduce_slices(type, op, both, 2, bytes);
 }
 
 } // namespace weft

@@ -19,14 +19,6 @@ namespace weft {
 
 /// Reduces `bytes` of `count` slices, 1 to k_most_reduced of them, into the first one. Returns whether a sum of floats
 /// is infinite or no number. Throws bug when `bytes` is no multiple of the element, or the type has no such operation.
-bool reduce_slices(abi::ccu::element type, abi::reduce_op op, std::uint8_t* const* slices, unsigned count, std::size_t bytes);
-
-/// A transfer's reduction in memory: memory[i] = memory[i] (op) incoming[i], as reduce_slices() of two.
-void reduce_in_memory(abi::ccu::element type, abi::reduce_op op, std::uint8_t* memory, const std::uint8_t* incoming, std::size_t bytes);
-
-constexpr bool can_reduce(abi::ccu::element type, abi::reduce_op op)
-{
-    return op != abi::reduce_op::none && (op == abi::reduce_op::sum || !abi::ccu::is_float8(type));
-}
+bool reduce_slices(abi::element_type type, abi::reduce_op op, std::uint8_t* const* slices, unsigned count, std::size_t bytes);
 
 } // namespace weft

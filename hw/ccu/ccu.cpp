@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "hw/ccu/ccu.h"
 
-#include "hw/arithmetic/slice_reduction.h"
+#include "hw/arithmetic/reduce.h"
 #include "tlm/memory_spans.h"
 #include "tlm/step_sink.h"
 
@@ -29,7 +29,7 @@ void ccu_shared::copy_to_memory(std::uint64_t address, const std::uint8_t* from,
     if (redop == 0)
         return copy_to(*memory, address, from, bytes);
     write_spans(*memory, address, bytes, [&](std::uint64_t done, std::uint8_t* to, std::uint64_t got) {
-        reduce_in_memory(static_cast<abi::ccu::element>(type), static_cast<abi::reduce_op>(redop), to, from + done, got);
+        reduce(static_cast<abi::element_type>(type), static_cast<abi::reduce_op>(redop), to, from + done, got);
     });
 }
 

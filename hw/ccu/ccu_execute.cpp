@@ -205,9 +205,9 @@ ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
     if (memories && i.redop != 0) {
         t.type = i.type;
         t.redop = i.redop;
-        const auto type = static_cast<abi::ccu::element>(i.type);
-        if (i.type >= abi::ccu::k_elements || i.redop > static_cast<std::uint8_t>(abi::reduce_op::min) ||
-            !can_reduce(type, static_cast<abi::reduce_op>(i.redop)) || t.bytes % abi::ccu::bytes_of(type) != 0) {
+        const auto type = static_cast<abi::element_type>(i.type);
+        if (i.type >= abi::k_element_types || i.redop > static_cast<std::uint8_t>(abi::reduce_op::min) ||
+            !abi::memory_reduces(type) || t.bytes % abi::element_bytes(type) != 0) {
             fail(context, status::local_operation, i.type);
             return outcome::failed;
         }
@@ -274,7 +274,7 @@ ccu::outcome ccu::transfer(std::uint32_t context, const instruction& i)
     if (!ok)
         return outcome::failed;
     const std::uint64_t reduced_at = i.code == op::mem_to_remote_mem ? t.remote : t.local;
-    if (t.redop != 0 && reduced_at % abi::ccu::bytes_of(static_cast<abi::ccu::element>(t.type)) != 0) {
+    if (t.redop != 0 && reduced_at % abi::element_bytes(static_cast<abi::element_type>(t.type)) != 0) {
         fail(context, status::address, static_cast<std::uint32_t>(reduced_at >> 12));
         return outcome::failed;
     }
@@ -324,14 +324,14 @@ ccu::outcome ccu::reduce(std::uint32_t context, const instruction& i)
     const std::uint64_t now = shared_.time.now_ps();
     ccu_transfer t = transfer_of(context, i);
     const auto redop = i.code == op::reduce_add ? abi::reduce_op::sum : i.code == op::reduce_max ? abi::reduce_op::max : abi::reduce_op::min;
-    const auto type = static_cast<abi::ccu::element>(i.type);
-    if (i.count < 2 || i.count > abi::ccu::k_most_reduced || i.type >= abi::ccu::k_elements || !can_reduce(type, redop)) {
+    const auto type = static_cast<abi::element_type>(i.type);
+    if (i.count < 2 || i.count > abi::ccu::k_most_reduced || i.type >= abi::k_element_types || !abi::unit_reduces(type, redop)) {
         fail(context, status::illegal_instruction, i.count);
         return outcome::failed;
     }
     if (!length_of(context, i, t.bytes))
         return outcome::failed;
-    if (t.bytes % abi::ccu::bytes_of(type) != 0) {
+    if (t.bytes % abi::element_bytes(type) != 0) {
         fail(context, status::local_operation, static_cast<std::uint32_t>(t.bytes));
         return outcome::failed;
     }

@@ -64,7 +64,7 @@ void ccu_receiver::write(const packet& p, const ccu_header& h, std::uint64_t now
     const bool reduces = p.write_op != 0;
     const std::uint64_t slice = p.destination_offset >> 16;
     const std::uint64_t within = p.destination_offset & 0xffff;
-    const bool whole_elements = !reduces || address_of(p.destination_offset) % abi::ccu::bytes_of(static_cast<abi::ccu::element>(p.element)) == 0;
+    const bool whole_elements = !reduces || address_of(p.destination_offset) % abi::element_bytes(static_cast<abi::element_type>(p.element)) == 0;
     const bool allowed = to_memory ? opens(p.destination_offset, p.payload_bytes) && whole_elements
                                    : slice < shared_.slices.count() && within + p.payload_bytes <= abi::ccu::k_slice_bytes;
     std::uint64_t done = now;

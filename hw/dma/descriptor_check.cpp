@@ -33,6 +33,8 @@ const char* broken_rule(const abi::dma_descriptor& d, const descriptor_limits& l
                    d.remote_semaphore >= l.semaphores          ? "its semaphore does not exist"
            : d.redop > abi::reduce_op::min                     ? "its operation does not exist"
            : bad_type                                          ? "its element type does not exist"
+           : d.redop != abi::reduce_op::none &&
+                   !abi::memory_reduces(d.type)                ? "memories reduce no 8-bit floats"
            : d.bytes % element != 0                            ? "its bytes are no whole elements"
            : d.destination_offset % element != 0               ? "its destination is not aligned to an element"
            : strided && d.bytes == 0                           ? "its pieces are empty"

@@ -325,7 +325,8 @@ private:
                 const bool is_type = word.is("type");
                 std::vector<std::string> names;
                 if (is_type)
-                    names.assign(std::begin(k_ccu_type_names), std::end(k_ccu_type_names));
+                    for (const abi::element_row& t : abi::k_element_rows)
+                        names.emplace_back(t.name);
                 else
                     names.assign(std::begin(k_ccu_redop_names) + 1, std::end(k_ccu_redop_names));
                 const auto found = std::find(names.begin(), names.end(), name.text);
@@ -359,7 +360,7 @@ private:
         if (has("clear") && !has("wait"))
             r.tell(seen.at("clear"), "nothing is waited for that could be cleared; add 'wait entry:mask' or remove 'clear'.");
         if (may_have_type(row) && has("type"))
-            if (const std::string p = type_problem(row, static_cast<element>(i.type), static_cast<abi::reduce_op>(i.redop)); !p.empty())
+            if (const std::string p = type_problem(row, static_cast<abi::element_type>(i.type), static_cast<abi::reduce_op>(i.redop)); !p.empty())
                 r.tell(seen.at("type"), p + ".");
         return true;
     }

@@ -41,7 +41,7 @@ std::string line_of(const instruction& i, const std::function<std::string(std::u
     if (may_have_length(row) && i.length() != k_no_length)
         text += fmt::format(" len x{}", i.length());
     if (row.operation == operation_kind::slices || (may_have_redop(row) && i.redop != 0))
-        text += fmt::format(" type {}", k_ccu_type_names[i.type]);
+        text += fmt::format(" type {}", abi::k_element_rows[i.type].name);
     if (may_have_redop(row) && i.redop != 0)
         text += fmt::format(" op {}", k_ccu_redop_names[i.redop]);
     if (i.wait_mask != 0)

@@ -119,7 +119,7 @@ void ccu_walk::check_length(const ccu_path& p, std::uint32_t at, const instructi
     const ccu_value v = found->second;
     const std::uint64_t most = row.operation == operation_kind::memory_memory ? k_most_transfer_bytes : k_slice_bytes;
     const bool reduces = row.operation == operation_kind::slices || i.redop != 0;
-    const std::uint64_t element_bytes = reduces ? bytes_of(static_cast<element>(i.type)) : 1;
+    const std::uint64_t element_bytes = reduces ? abi::element_bytes(static_cast<abi::element_type>(i.type)) : 1;
     std::uint64_t least = v.number, largest = v.number, step = 0;
     if (v.what == ccu_value::kind::relative) {
         const auto range = p.ranges.find(v.symbol);
@@ -141,7 +141,7 @@ void ccu_walk::check_length(const ccu_path& p, std::uint32_t at, const instructi
                                              : fmt::format("has a length of {} to {} B in x{}; it must be 1 to {} B.", least, largest, i.length(), most));
     else if (least % element_bytes != 0 || (least != largest && step % element_bytes != 0))
         findings_.error(at, fmt::format("has a length in x{} that is not always a multiple of {} B, the size of {}; {}.", i.length(), element_bytes,
-                                        k_ccu_type_names[i.type],
+                                        abi::k_element_rows[i.type].name,
                                         least == largest ? fmt::format("it is {} B", least) : fmt::format("declare its argument with 'step {}'", element_bytes)));
 }
 

@@ -71,10 +71,10 @@ std::string ccu_instruction_page(const std::string& notice)
                 text += fmt::format("| {:#04x} | `{}` | {} | {} | {} |\n", static_cast<unsigned>(row.code), row.name, operands_text(row), words_text(row), row.doc);
     }
     text += "\n## Types\n\n| number | type | bytes | sum | max and min | in memory |\n|---|---|---|---|---|---|\n";
-    for (unsigned t = 0; t < k_elements; ++t) {
-        const auto type = static_cast<element>(t);
-        const char* const compares = is_float8(type) ? "no" : "yes";
-        text += fmt::format("| {} | `{}` | {} | yes | {} | {} |\n", t, k_ccu_type_names[t], bytes_of(type), compares, compares);
+    for (unsigned t = 0; t < abi::k_element_types; ++t) {
+        const auto type = static_cast<abi::element_type>(t);
+        const char* const compares = abi::is_float8(type) ? "no" : "yes";
+        text += fmt::format("| {} | `{}` | {} | yes | {} | {} |\n", t, abi::k_element_rows[t].name, abi::element_bytes(type), compares, compares);
     }
     return text;
 }

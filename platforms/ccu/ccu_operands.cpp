@@ -81,11 +81,11 @@ std::optional<unsigned> field_of_peer_bits(const op_row& row)
     return std::nullopt;
 }
 
-std::string type_problem(const op_row& row, element type, abi::reduce_op redop)
+std::string type_problem(const op_row& row, abi::element_type type, abi::reduce_op redop)
 {
-    if (!is_float8(type))
+    if (!abi::is_float8(type))
         return {};
-    const char* const name = k_ccu_type_names[static_cast<unsigned>(type)];
+    const char* const name = abi::row_of(type).name;
     if (row.code == op::reduce_max || row.code == op::reduce_min)
         return fmt::format("{} does not compare 8-bit floats such as {}; reduce_add takes them", row.name, name);
     if (redop != abi::reduce_op::none)
@@ -149,9 +149,9 @@ std::vector<std::string> illegalities(const instruction& i)
         rest.set_length(k_no_length);
     }
     if (may_have_type(*row)) {
-        if (i.type >= k_elements)
-            found.push_back(fmt::format("{} has type {}, of {}", row->name, i.type, k_elements));
-        else if (const std::string p = type_problem(*row, static_cast<element>(i.type), static_cast<abi::reduce_op>(i.redop)); !p.empty())
+        if (i.type >= abi::k_element_types)
+            found.push_back(fmt::format("{} has type {}, of {}", row->name, i.type, abi::k_element_types));
+        else if (const std::string p = type_problem(*row, static_cast<abi::element_type>(i.type), static_cast<abi::reduce_op>(i.redop)); !p.empty())
             found.push_back(p);
         if (!may_have_redop(*row) || i.redop != 0)
             rest.type = 0;

@@ -30,8 +30,6 @@ const abi::ccu::op_row* ccu_row(abi::ccu::op code);
 const abi::ccu::op_row* ccu_row(std::string_view name);
 std::vector<std::string> ccu_mnemonics();
 
-/// By abi::ccu::element.
-inline constexpr const char* k_ccu_type_names[abi::ccu::k_elements] = {"int32", "float32", "float16", "bfloat16", "int8", "uint8", "int16", "float8_e4m3", "float8_e5m2", "hifloat8"};
 /// By abi::reduce_op; the first is never written.
 inline constexpr const char* k_ccu_redop_names[] = {"none", "sum", "max", "min"};
 
@@ -42,7 +40,7 @@ inline bool may_have_redop(const abi::ccu::op_row& row) { return row.operation =
 std::optional<unsigned> field_of_peer_bits(const abi::ccu::op_row& row);
 
 /// Why this type does not go with this operation, or "".
-std::string type_problem(const abi::ccu::op_row& row, abi::ccu::element type, abi::reduce_op redop);
+std::string type_problem(const abi::ccu::op_row& row, abi::element_type type, abi::reduce_op redop);
 
 /// An instruction as the assembler writes it before operands are filled in: unused fields are zero, the length is a
 /// full slice.

@@ -181,7 +181,7 @@ std::vector<std::pair<std::string, std::string>> sweep_workloads::collectives_of
     for (const auto& [op, op_name] : enum_names<abi::collective_op>::values)
         for (const auto& [algorithm, algorithm_name] : enum_names<abi::algorithm>::values)
             // Units send single packets, and so do tokens for experts, whatever the parameters.
-            if (!abi::moves_tokens(op) && !abi::by_switch(algorithm) && !abi::is_in(abi::k_by_ccu, algorithm) && algorithm != k_auto_algorithm)
+            if (!abi::moves_tokens(op) && abi::by_dma(algorithm) && algorithm != k_auto_algorithm)
                 candidates.emplace_back(op_name, algorithm_name);
     const std::string what = fmt::format("{} ({})", point.name(), point.where());
     const std::vector<std::string> refusals =

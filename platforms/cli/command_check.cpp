@@ -136,7 +136,7 @@ void add_check(CLI::App& app, int& exit_code)
                    loaded.problems.empty() ? "" : ", " + plural(loaded.problems.size(), "warning"),
                    loaded.platform->description(), loaded.platform->routing_report());
         const train_choice trains = loaded.platform->trains();
-        const bool any_trains = runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a); });
+        const bool any_trains = runs_any(run, abi::by_dma);
         const std::uint64_t host = host_data_bytes_for(run, loaded.platform->ranks());
         fmt::print("Run       data: {}{}{}; seed {}\n", name_of(run.data),
                    host == 0 ? "" : fmt::format(" (up to {} of host memory)", rounded_text(data_size(host))),

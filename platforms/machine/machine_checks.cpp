@@ -134,7 +134,7 @@ void check_outage(duration at, bool known_to_routing, const std::string& key, co
 void check_burst(const run_config& run, const train_choice& trains, std::vector<config_problem>& problems)
 {
     if (trains.chosen || run.case_count() > run_config::k_most_cases ||
-        !runs_any(run, [](abi::algorithm a) { return !abi::by_switch(a) && !abi::is_in(abi::k_by_ccu, a); }))
+        !runs_any(run, abi::by_dma))
         return; // within the bounds, refused, or nothing goes in trains
     if (const std::string warning = train_warning(trains, run.burst, run.all_cases()); !warning.empty())
         problems.push_back({severity::warning, "burst", warning});

@@ -36,7 +36,7 @@ struct predicted_case {
 std::uint32_t waits_of(const abi::platform_table& table, const collective_case& c)
 {
     using abi::algorithm;
-    if (abi::is_in(abi::k_by_ccu, c.algo) || abi::by_switch(c.algo))
+    if (!abi::by_dma(c.algo))
         return 0;
     if (abi::moves_tokens(c.op)) // short ones do not count: for shared tokens, and for the others
         return c.algo == algorithm::hierarchical || c.op == abi::collective_op::combine ? 2 : 1;

@@ -95,6 +95,16 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
     }
 }
 
+/// Ranks of the largest group; of all ranks where the groups do not exist, which is told elsewhere.
+std::uint32_t largest_group(const collective_spec& spec, const workload_limits& limits, const std::vector<abi::platform_table>& tables)
+{
+    const table_of_rank table_of = [&](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
+    std::size_t largest = 0;
+    for (const rank_list& list : find_groups(spec.groups, limits.ranks, table_of).lists)
+        largest = std::max(largest, list.size());
+    return largest != 0 ? static_cast<std::uint32_t>(largest) : limits.ranks;
+}
+
 /// Whether multi_axis passes nothing on here: in each dimension everybody is joined to everybody.
 bool exchanges_only(const abi::platform_table& t)
 {
@@ -130,6 +140,62 @@ void check_chunk(const collective_spec& spec, const std::string& key, const abi:
                          to_string(data_size(c.chunk_bytes)), to_string(data_size(c.size_bytes)),
                          to_string(data_size(plan.tree_piece_bytes)), plan.tree_pieces));
         break;
+    }
+}
+
+/// What nothing reduces, and sums that no check could tell from others.
+class reduction_checks {
+public:
+    explicit reduction_checks(std::vector<config_problem>& problems) : problems_(problems) {}
+
+    void check(abi::collective_op op, abi::algorithm algo, abi::element_type type, abi::reduce_op redop, const std::string& key)
+    {
+        tell(key, reduction_problem(op, algo, type, redop));
+    }
+    void check_random(abi::element_type type, std::uint32_t summands, const std::string& key)
+    {
+        if (summands > most_random_summands(type))
+            tell(key, fmt::format("is random, but the rounding of a sum of {} numbers of {} may be as large as the sum: no answer would be wrong. Write exact; random "
+                                  "inputs of this type need {} ranks or fewer",
+                                  summands, name_of(type), most_random_summands(type)));
+    }
+
+private:
+    void tell(const std::string& key, const std::string& text)
+    {
+        if (!text.empty() && told_.insert({key, text}).second)
+            problems_.push_back({severity::error, key, text + "."});
+    }
+    std::vector<config_problem>& problems_;
+    std::set<std::pair<std::string, std::string>> told_;
+};
+
+void check_reductions(const collective_spec& spec, const std::string& key, std::uint32_t summands, std::vector<config_problem>& problems)
+{
+    reduction_checks checks(problems);
+    for (const abi::element_type type : spec.types)
+        for (const abi::reduce_op redop : spec.redops) {
+            for (const abi::algorithm a : spec.all_algorithms())
+                checks.check(spec.op, a, type, redop, key + ".types");
+            if (reduces(spec.op) && redop == abi::reduce_op::sum && spec.inputs == data_style::random)
+                checks.check_random(type, summands, key + ".inputs");
+        }
+}
+
+void check_reductions(const training_step_config& step, std::uint32_t ranks, std::vector<config_problem>& problems)
+{
+    reduction_checks checks(problems);
+    const auto check = [&](abi::algorithm by, abi::element_type type, std::uint32_t summands, const std::string& key) {
+        checks.check(abi::collective_op::all_reduce, by, type, abi::reduce_op::sum, key);
+        if (step.inputs == data_style::random)
+            checks.check_random(type, summands, "training_step.inputs");
+    };
+    for (std::size_t i = 0; i < step.groups.size(); ++i)
+        check(step.by(), step.groups[i].type, ranks, fmt::format("training_step.groups.{}.type", i));
+    for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
+        const step_exchange& e = step.exchanges[i];
+        const bool in_groups = e.ranks_per_group.value_or(0) != 0;
+        check(in_groups ? abi::algorithm::ring_1d : step.by(), e.type, in_groups ? *e.ranks_per_group : ranks, fmt::format("training_step.exchanges.{}.type", i));
     }
 }
 
@@ -174,6 +240,7 @@ void check_collectives(const run_config& run, const workload_limits& limits, std
             continue;
         if (spec.chunk && spec.groups.empty() && limits.rank_table && limits.ranks > 1)
             check_chunk(spec, key, limits.rank_table(0), problems);
+        check_reductions(spec, key, spec.groups.empty() || tables.empty() ? limits.ranks : largest_group(spec, limits, tables), problems);
         for (const collective_case& c : spec.cases()) {
             // Its buffer at least, on every machine.
             const std::uint64_t need = is_known ? hbm_bytes_for(output_offset, c, limits.ranks) : c.size_bytes;
@@ -221,6 +288,7 @@ void check_training_step(const training_step_config& step, std::uint64_t output_
 {
     if (is_sound(step))
         check_step_memory(step, output_offset, limits, problems);
+    check_reductions(step, limits.ranks, problems);
     // An exchange in groups has an algorithm of its own.
     const bool all_in_groups = step.groups.empty() && !step.exchanges.empty() &&
                                std::all_of(step.exchanges.begin(), step.exchanges.end(),

@@ -440,7 +440,7 @@ std::vector<key_rule<ub_mesh_config>> ub_mesh_config::key_rules()
         rules.push_back({key, "without routing, whose tables have one path a pair", [](const config& c) { return c.run.routing.empty(); }});
     rules.push_back({"ub.detection", "for links that fail while the machine runs",
                      [](const config& c) { return c.faults.links_fail_later() || c.has_bit_errors(); }});
-    static const auto cores_drive = [](const config& c) { return may_run(c.run, [](abi::algorithm a) { return !abi::is_in(abi::k_by_ccu, a); }); };
+    static const auto cores_drive = [](const config& c) { return may_run(c.run, abi::by_dma); };
     rules.push_back({"burst", "for algorithms that cores drive", [](const config& c) { return cores_drive(c); }});
     // The receive buffer of a port is that of its CCU as well.
     for (const char* key : {"npu.dma.queues", "npu.dma.ring_entries", "npu.dma.prefetch", "npu.dma.read_ahead", "npu.dma.register_latency"})

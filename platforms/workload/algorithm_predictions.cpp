@@ -12,6 +12,8 @@ namespace weft {
 
 bool can_run(const abi::platform_table& table, const message_costs& costs, const collective_case& c, abi::algorithm algorithm)
 {
+    if (!reduction_problem(c.op, algorithm, c.type, c.redop).empty())
+        return false;
     if (abi::by_switch(algorithm))
         return costs.sums.has_value();
     const char* reason = "";

@@ -77,10 +77,9 @@ template <> struct enum_names<abi::algorithm> {
 std::string operations_of(const abi::algorithm_row& algorithm);
 template <> struct enum_names<abi::element_type> {
     static constexpr std::pair<abi::element_type, const char*> values[] = {
-        {abi::element_type::int32, "int32"},
-        {abi::element_type::float32, "float32"},
-        {abi::element_type::float16, "float16"},
-        {abi::element_type::bfloat16, "bfloat16"},
+#define WEFT_ELEMENT_TYPE(name, number, bytes, precision) {abi::element_type::name, #name},
+#include "hw/abi/element_types.def"
+#undef WEFT_ELEMENT_TYPE
     };
 };
 template <> struct enum_names<abi::reduce_op> {
@@ -214,6 +213,28 @@ inline collective_case make_case(abi::collective_op op, abi::algorithm algo, abi
     return c;
 }
 
+/// Why nothing reduces this type so, as a sentence without its end; empty when something does.
+inline std::string reduction_problem(abi::collective_op op, abi::algorithm algo, abi::element_type type, abi::reduce_op redop)
+{
+    if (!reduces(op) || !abi::is_float8(type) || redop == abi::reduce_op::none)
+        return {};
+    if (!abi::unit_reduces(type, redop))
+        return std::string(name_of(redop)) + " of " + name_of(type) + " does not exist: nothing compares 8-bit floats, adders of CCUs sum them";
+    if (abi::by_dma(algo) && algo != k_auto_algorithm)
+        return std::string(name_of(algo)) + " cannot sum " + name_of(type) +
+               ": memories reduce no 8-bit floats; collective communication units of ub_mesh do (ccu, ccu_one_shot, ccu_axes)";
+    return {};
+}
+
+inline constexpr std::uint32_t k_max_checked_ranks = 32768; ///< up to which no float16 sum of random floats overflows
+
+/// Random floats that a check of their sum can tell from anything else: of more 8-bit floats the bound of rounding
+/// (collective_data.h) allows a difference as large as all of them together.
+constexpr std::uint32_t most_random_summands(abi::element_type type)
+{
+    return abi::is_float8(type) ? 1u << abi::row_of(type).precision : k_max_checked_ranks;
+}
+
 /// What is wrong with a case for `ranks` ranks, as a sentence for the user; empty when nothing is. Whether the
 /// algorithm can be built on the topology is not looked at.
 inline std::string problem_of(const collective_case& c, std::uint32_t ranks)
@@ -227,6 +248,8 @@ inline std::string problem_of(const collective_case& c, std::uint32_t ranks)
     if (c.size_bytes != c.count * abi::element_bytes(c.type))
         return op + " of " + std::to_string(c.size_bytes) + " B is no whole number of elements of " + name_of(c.type) +
                " (" + std::to_string(abi::element_bytes(c.type)) + " B each)";
+    if (const std::string problem = reduction_problem(c.op, c.algo, c.type, c.redop); !problem.empty())
+        return problem;
     if (reduces(c.op) && c.redop == abi::reduce_op::none)
         return op + " needs a reduction: sum, max or min";
     if (!reduces(c.op) && c.redop != abi::reduce_op::none)

@@ -22,17 +22,7 @@ namespace {
 /// a rank are derived once per block.
 constexpr std::uint64_t k_block_elements = 4096;
 
-/// Significant bits of a float type, the implicit one included.
-constexpr unsigned precision_bits(abi::element_type t)
-{
-    switch (t) {
-    case abi::element_type::float32: return 24;
-    case abi::element_type::float16: return 11;
-    case abi::element_type::bfloat16: return 8;
-    case abi::element_type::int32: break;
-    }
-    return 0;
-}
+constexpr unsigned precision_bits(abi::element_type t) { return abi::row_of(t).precision; }
 
 enum class value_kind { pattern, integer, fraction };
 
@@ -42,14 +32,17 @@ struct value_plan {
     std::uint32_t magnitude_mask = 0; ///< integer: |value| = 1 + (hash & mask)
     std::uint32_t turns = 1;          ///< integer: only ranks with (place + index) % turns == 0 are not zero
     unsigned fraction_bits = 0;       ///< fraction: value in [-2^f, 2^f)
+    abi::element_type pattern_type = abi::element_type::int32; ///< pattern: int8, int16 and uint8 take the lowest bits
 };
 
 /// `ranks` are reduced with each other.
 value_plan plan_of(const collective_case& c, std::uint32_t ranks)
 {
     value_plan plan;
-    if (!reduces(c.op) || c.type == abi::element_type::int32)
+    if (!reduces(c.op) || abi::is_integer(c.type)) {
+        plan.pattern_type = reduces(c.op) ? c.type : abi::element_type::int32;
         return plan;
+    }
     const unsigned precision = precision_bits(c.type);
     if (c.style == data_style::random) {
         plan.kind = value_kind::fraction;
@@ -109,6 +102,17 @@ template <class Draw> void fill(stream s, std::uint32_t first, std::int32_t* out
         out[i] = draw(s.at(first + static_cast<std::uint32_t>(i)));
 }
 
+/// Integers that are compared have the sign of their type.
+void make_patterns(abi::element_type type, stream s, std::uint32_t low, std::int32_t* out, std::size_t n)
+{
+    switch (type) {
+    case abi::element_type::int8: return fill(s, low, out, n, [](std::uint32_t h) { return std::int32_t{static_cast<std::int8_t>(h)}; });
+    case abi::element_type::uint8: return fill(s, low, out, n, [](std::uint32_t h) { return std::int32_t{static_cast<std::uint8_t>(h)}; });
+    case abi::element_type::int16: return fill(s, low, out, n, [](std::uint32_t h) { return std::int32_t{static_cast<std::int16_t>(h)}; });
+    default: return fill(s, low, out, n, [](std::uint32_t h) { return static_cast<std::int32_t>(h); });
+    }
+}
+
 /// Values of elements [first, first + n) of `rank`, the place-th among those that are reduced with each other.
 void make_values(const value_plan& plan, std::uint64_t case_key, std::uint32_t rank, std::uint32_t place,
                  std::uint64_t first, std::int32_t* out, std::size_t n)
@@ -120,7 +124,7 @@ void make_values(const value_plan& plan, std::uint64_t case_key, std::uint32_t r
         const stream s = stream_of(case_key, rank, static_cast<std::uint32_t>(first >> 32));
         const auto low = static_cast<std::uint32_t>(first);
         if (plan.kind == value_kind::pattern) {
-            fill(s, low, out, run, [](std::uint32_t h) { return static_cast<std::int32_t>(h); });
+            make_patterns(plan.pattern_type, s, low, out, run);
         } else if (plan.kind == value_kind::fraction) {
             const unsigned shift = 31 - plan.fraction_bits;
             fill(s, low, out, run, [shift](std::uint32_t h) { return static_cast<std::int32_t>(h) >> shift; });
@@ -164,6 +168,57 @@ void write_elements(const std::int32_t* values, std::size_t n, std::uint8_t* out
     }
 }
 
+/// The number that an 8-bit float stands for.
+double decode_float8(abi::element_type type, std::uint32_t bits)
+{
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN(), infinity = std::numeric_limits<double>::infinity();
+    const std::uint32_t m = bits & 0x7f;
+    double magnitude = 0;
+    if (type == abi::element_type::hifloat8) {
+        if (m == 0)
+            return bits == 0 ? 0 : nan;
+        // The number of zeros before the first one tells how many bits the exponent has.
+        const unsigned zeros = m >= 0x40 ? 0 : m >= 0x20 ? 1 : m >= 0x10 ? 2 : m >= 8 ? 3 : 4;
+        const unsigned prefix = zeros == 0 ? 2 : zeros == 4 ? 4 : zeros + 1;
+        const unsigned exponent_bits = zeros == 0 ? ((m & 0x20) != 0 ? 4 : 3) : zeros == 4 ? 0 : 3 - zeros;
+        const unsigned fraction_bits = 7 - prefix - exponent_bits;
+        const std::uint32_t fraction = m & ((1u << fraction_bits) - 1);
+        int exponent = 0;
+        if (exponent_bits > 0) {
+            const std::uint32_t field = m >> fraction_bits & ((1u << exponent_bits) - 1);
+            const auto sign = static_cast<int>(field >> (exponent_bits - 1));
+            const auto size = static_cast<int>((field & ((1u << (exponent_bits - 1)) - 1)) | 1u << (exponent_bits - 1));
+            exponent = sign != 0 ? -size : size;
+        }
+        magnitude = m == 0x6f    ? infinity
+                    : zeros == 4 ? std::ldexp(1.0, static_cast<int>(m) - 23)
+                                 : std::ldexp(1.0 + std::ldexp(fraction, -static_cast<int>(fraction_bits)), exponent);
+    } else {
+        const bool e4m3 = type == abi::element_type::float8_e4m3;
+        const unsigned fraction_bits = e4m3 ? 3 : 2;
+        const int bias = e4m3 ? 7 : 15;
+        const std::uint32_t fraction = m & ((1u << fraction_bits) - 1), exponent = m >> fraction_bits;
+        const double significand = fraction + (exponent != 0 ? std::ldexp(1.0, static_cast<int>(fraction_bits)) : 0.0);
+        magnitude = std::ldexp(significand, static_cast<int>(exponent != 0 ? exponent : 1) - bias - static_cast<int>(fraction_bits));
+        if (e4m3 ? m == 0x7f : exponent == 31)
+            magnitude = e4m3 || fraction != 0 ? nan : infinity;
+    }
+    return bits >= 0x80 ? -magnitude : magnitude;
+}
+
+/// Of the values of a plan, whose numbers an 8-bit float holds exactly: patterns by value + 2^precision.
+std::vector<std::uint8_t> float8_patterns(abi::element_type type, float scale)
+{
+    const int most = 1 << precision_bits(type);
+    std::vector<std::uint8_t> patterns(static_cast<std::size_t>(2 * most + 1));
+    for (std::uint32_t bits = 0; bits < 256; ++bits) {
+        const double value = decode_float8(type, bits) / static_cast<double>(scale);
+        if (std::fabs(value) <= most && value == std::floor(value) && !(bits != 0 && value == 0)) // not -0
+            patterns[static_cast<std::size_t>(static_cast<int>(value) + most)] = static_cast<std::uint8_t>(bits);
+    }
+    return patterns;
+}
+
 /// Write values down in the element type.
 void encode_values(const value_plan& plan, abi::element_type type, const std::int32_t* values, std::size_t n,
                    std::uint8_t* out)
@@ -171,6 +226,8 @@ void encode_values(const value_plan& plan, abi::element_type type, const std::in
     if (plan.kind == value_kind::pattern) {
         if (abi::element_bytes(type) == 4)
             std::memcpy(out, values, n * 4);
+        else if (abi::element_bytes(type) == 1)
+            write_elements<std::uint8_t>(values, n, out, [](std::int32_t v) { return static_cast<std::uint8_t>(v); });
         else
             write_elements<std::uint16_t>(values, n, out, [](std::int32_t v) { return static_cast<std::uint16_t>(v); });
         return;
@@ -192,15 +249,31 @@ void encode_values(const value_plan& plan, abi::element_type type, const std::in
             return static_cast<std::uint16_t>(((b >> 16) & 0x8000u) | (v == 0 ? 0u : moved));
         });
         break;
-    case abi::element_type::int32: break; // always a pattern
+    case abi::element_type::float8_e4m3:
+    case abi::element_type::float8_e5m2:
+    case abi::element_type::hifloat8: {
+        const std::vector<std::uint8_t> patterns = float8_patterns(type, scale);
+        const int most = 1 << precision_bits(type);
+        write_elements<std::uint8_t>(values, n, out, [&](std::int32_t v) { return patterns[static_cast<std::size_t>(v + most)]; });
+        break;
+    }
+    default: break; // integers are always patterns
     }
 }
 
 /// The number that a bit pattern stands for.
 double decode(abi::element_type type, std::uint32_t bits)
 {
-    if (type == abi::element_type::int32)
-        return static_cast<std::int32_t>(bits);
+    switch (type) {
+    case abi::element_type::int32: return static_cast<std::int32_t>(bits);
+    case abi::element_type::int16: return static_cast<std::int16_t>(bits);
+    case abi::element_type::int8: return static_cast<std::int8_t>(bits);
+    case abi::element_type::uint8: return static_cast<std::uint8_t>(bits);
+    case abi::element_type::float8_e4m3:
+    case abi::element_type::float8_e5m2:
+    case abi::element_type::hifloat8: return decode_float8(type, bits);
+    default: break;
+    }
     if (type == abi::element_type::float16) {
         constexpr double unit = 1.0 / (1 << 24); // of subnormals and of the lowest binade
         const std::uint32_t exponent = (bits >> 10) & 31u;
@@ -226,6 +299,8 @@ std::uint32_t element_at(const std::uint8_t* data, std::size_t index, std::uint3
         std::memcpy(&v, data + index * 4, 4);
         return v;
     }
+    if (bytes_per_element == 1)
+        return data[index];
     std::uint16_t v;
     std::memcpy(&v, data + index * 2, 2);
     return v;
@@ -326,6 +401,9 @@ result_checker::result_checker(const collective_case& c, std::uint64_t seed, ran
         throw bug("result_checker", 0, problem);
     if (c.quantised_block != 0 && k_block_elements % c.quantised_block != 0)
         throw bug("result_checker", 0, std::to_string(c.quantised_block) + " elements share an exponent");
+    for (std::uint32_t group = 0; group < groups_.groups() && !compares_bits(); ++group)
+        if (groups_.members(group).size() > most_random_summands(c.type))
+            throw bug("result_checker", 0, std::string("a sum of ") + std::to_string(groups_.members(group).size()) + " random " + name_of(c.type) + " cannot be checked");
     if (ranks_ > k_max_checked_ranks)
         throw bug("result_checker", 0, std::to_string(ranks_) + " ranks are more than can be checked");
     const std::uint32_t asked = c.ranks_per_group == 0 ? ranks_ : c.ranks_per_group;
@@ -357,7 +435,7 @@ bool result_checker::same_for_all_ranks() const
 /// Everything but sums of random floats, whose rounding depends on the order of the ranks.
 bool result_checker::compares_bits() const
 {
-    return !(reduces(case_.op) && case_.redop == abi::reduce_op::sum && case_.type != abi::element_type::int32 &&
+    return !(reduces(case_.op) && case_.redop == abi::reduce_op::sum && !abi::is_integer(case_.type) &&
              (case_.style == data_style::random || case_.quantised_block != 0));
 }
 
@@ -474,7 +552,7 @@ void result_checker::make_reduction(const std::vector<std::uint32_t>& members, s
     for (std::uint32_t n = 1; n < summands; ++n) {
         make_values(plan, key, members[n], groups_.place_of(members[n]), first, values_.data(), elements);
         switch (case_.redop) {
-        case abi::reduce_op::sum: // unsigned: int32 wraps, and sums of float integers stay small
+        case abi::reduce_op::sum: // unsigned: integers wrap, and sums of float integers stay small
             for (std::size_t i = 0; i < elements; ++i)
                 r[i] = static_cast<std::int32_t>(static_cast<std::uint32_t>(r[i]) + static_cast<std::uint32_t>(v[i]));
             break;

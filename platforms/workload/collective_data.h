@@ -10,9 +10,9 @@
 //
 // Where ranks reduce in groups, "all ranks" below are the members of one group, and r is a rank's place among them.
 //
-//   exact   int32, and every type of an operation that only moves data: any bit pattern (NaNs too: moving is not
+//   exact   integers, and every type of an operation that only moves data: any bit pattern (NaNs too: moving is not
 //           arithmetic). Floats that are reduced: integers x, 1 <= |x| <= V, chosen so that the sum of |x| over all
-//           ranks is at most 2^p (p significant bits: float32 24, float16 11, bfloat16 8). Every partial sum in any
+//           ranks is at most 2^p (p significant bits, see abi::k_element_rows). Every partial sum in any
 //           order of association is then an integer of magnitude <= 2^p, which the type holds exactly: the sum is
 //           exact, and the check compares bits. Where there are too many ranks for that (n > 2^(p-1), which leaves |x|
 //           <= 2), element i gets non-zero values from the ranks r with (r + i) mod G == 0 only, and +0 from the
@@ -29,7 +29,7 @@
 // magnitude of the block, plus the rounding to float32: appendix E of Sapio et al., NSDI 2021, with rounding to
 // nearest.
 //
-// Limit: k_max_checked_ranks, up to which no float16 sum of the random style can overflow.
+// Limits: k_max_checked_ranks, and most_random_summands() of the random style.
 #pragma once
 
 #include "platforms/workload/collective_case.h"
@@ -43,8 +43,6 @@
 #include <vector>
 
 namespace weft {
-
-inline constexpr std::uint32_t k_max_checked_ranks = 32768;
 
 /// Write input elements [first_element, first_element + elements) of `rank` to `out` (elements * element_bytes bytes,
 /// unaligned allowed), in the byte order of the host. Index space: abi::command's `count` elements; see input_range().

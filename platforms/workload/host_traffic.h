@@ -111,7 +111,7 @@ struct host_config {
     {
         visit("traffic", self.traffic, "Messages between NPUs and CPUs while collectives and training steps run", k_user_choice);
         visit("checkpoint", self.checkpoint, "State that NPUs write to the DCN", k_user_choice);
-        visit("compare", self.compare, "Each collective, and one training step, runs once without any of it before, so that results tell what it costs. Times of faults count from "
+        visit("compare", self.compare, "Each collective, and one training step, runs without any of it before (a step by CCUs twice: the first one writes their microcode), so that results tell what it costs. Times of faults count from "
               "the start of the run, and so of what runs before", k_user_choice);
     }
     std::vector<config_problem> validate() const;

@@ -103,7 +103,7 @@ std::vector<key_rule<collective_spec>> collective_spec::key_rules()
          "for algorithms in chunks: not all_to_all, dispatch and combine, which send each block whole, and not switchml or those of CCUs",
          [](const spec& s) {
              return s.op != abi::collective_op::all_to_all && !abi::moves_tokens(s.op) &&
-                    has_any(s, [](abi::algorithm a) { return !abi::by_switch(a) && !abi::is_in(abi::k_by_ccu, a); });
+                    has_any(s, abi::by_dma);
          }},
         {"transposed", "with ring_1d, row_pair, row_pair_forward and mesh_tree",
          [](const spec& s) { return has_any(s, abi::follows_rows); }},

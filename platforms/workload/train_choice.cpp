@@ -413,7 +413,7 @@ case_trains longest_trains(const train_choice& choice, const std::vector<collect
 
 std::optional<double> train_error_bound(const train_choice& choice, const collective_case& c, std::uint32_t packets)
 {
-    if (packets == 1 || abi::by_switch(c.algo) || abi::is_in(abi::k_by_ccu, c.algo))
+    if (packets == 1 || !abi::by_dma(c.algo))
         return 0;
     const double step = std::max(1.0, step_packets(choice, c));
     const double n = std::min<double>(packets, step); // no train is longer than its message

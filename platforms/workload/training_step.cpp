@@ -300,7 +300,7 @@ std::vector<key_rule<training_step_config>> training_step_config::key_rules()
         {"transposed", "for groups and for exchanges over all ranks", [](const step& s) { return everywhere(s); }},
         {"transposed", "with ring_1d, row_pair and row_pair_forward",
          [](const step& s) { return abi::follows_rows(s.by()); }},
-        {"chunk", "for algorithms in chunks, not switchml", [](const step& s) { return !abi::by_switch(s.by()); }},
+        {"chunk", "for algorithms in chunks, not switchml or those of CCUs", [](const step& s) { return abi::by_dma(s.by()); }},
         {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
         {"merge_up_to", "with several groups", [](const step& s) { return s.groups.size() > 1; }},
         {"groups.N.ready", "with overlap: when_ready",

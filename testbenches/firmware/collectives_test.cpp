@@ -199,7 +199,7 @@ TEST_CASE("sixty four ranks")
 TEST_CASE("every element type and reduction")
 {
     std::uint32_t seed = 300;
-    for (unsigned type = 0; type < abi::k_element_types; ++type)
+    for (unsigned type = 0; type < k_types_in_memory; ++type)
         for (const reduce_op redop : {reduce_op::sum, reduce_op::max, reduce_op::min}) {
             world_options o;
             o.rows = 4;

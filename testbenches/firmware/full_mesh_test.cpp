@@ -223,7 +223,7 @@ TEST_CASE("full mesh: every type and reduction mixed and back to back with ranks
             if (dims.size() == 2 && random() % 6 == 0)
                 c.algo = c.op == collective_op::all_reduce ? algorithm::two_d : c.algo;
             c.transposed = random() % 2;
-            c.type = static_cast<element_type>(random() % abi::k_element_types);
+            c.type = static_cast<element_type>(random() % k_types_in_memory);
             c.redop = static_cast<reduce_op>(1 + random() % 3);
             const char* why = nullptr;
             const world shape(o);
@@ -347,7 +347,7 @@ TEST_CASE("full mesh: broadcasts and reduces by trees of all links are exact")
 
 TEST_CASE("full mesh: trees of all links are exact in every type and reduction")
 {
-    for (std::uint8_t type = 0; type < abi::k_element_types; ++type)
+    for (std::uint8_t type = 0; type < k_types_in_memory; ++type)
         for (const reduce_op redop : {reduce_op::sum, reduce_op::max, reduce_op::min}) {
             world_options o = full({3, 4}, type + 1u);
             o.buffer_bytes = 4 * 100000;

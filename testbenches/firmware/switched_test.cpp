@@ -98,7 +98,7 @@ TEST_CASE("switched: every type and reduction mixed and back to back with ranks 
                 c.op = collective_op::broadcast;
                 c.root = random() % ranks;
             }
-            c.type = static_cast<element_type>(random() % abi::k_element_types);
+            c.type = static_cast<element_type>(random() % k_types_in_memory);
             c.redop = c.algo == algorithm::parameter_server && (o.servers != 0 || random() % 2 == 0)
                           ? reduce_op::sum
                           : static_cast<reduce_op>(1 + random() % 3);

@@ -50,7 +50,7 @@ struct microcode {
         i.set_immediate(value);
         return i;
     }
-    instruction& reduce(op code, abi::ccu::element type, std::initializer_list<std::uint16_t> slices)
+    instruction& reduce(op code, abi::element_type type, std::initializer_list<std::uint16_t> slices)
     {
         instruction& i = add(code, slices);
         i.count = static_cast<std::uint8_t>(slices.size());

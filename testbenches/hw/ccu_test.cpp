@@ -10,7 +10,7 @@ using namespace weft;
 using namespace weft::literals;
 using namespace weft::testing;
 namespace abi_ccu = weft::abi::ccu;
-using abi_ccu::element;
+using abi::element_type;
 using abi_ccu::op;
 using abi_ccu::status;
 
@@ -38,7 +38,7 @@ TEST_CASE("ccu: slices are read from memory reduced in their order and written b
     c.load_a(3, 65'536);
     for (std::uint16_t s = 0; s < 3; ++s)
         microcode::sets(c.add(op::mem_to_ms, {s, s}), 0, static_cast<std::uint16_t>(1u << s));
-    microcode::sets(microcode::waits(c.reduce(op::reduce_add, element::int32, {0, 1, 2}), 0, 7), 0, 8);
+    microcode::sets(microcode::waits(c.reduce(op::reduce_add, element_type::int32, {0, 1, 2}), 0, 7), 0, 8);
     microcode::sets(microcode::waits(c.add(op::ms_to_mem, {3, 0}), 0, 8), 0, 16);
     c.wait(0, 16);
     b.begin(0, c);
@@ -85,7 +85,7 @@ TEST_CASE("ccu: local transfers and reductions take what memory SRAM and reduce 
     microcode c;
     c.load_a(0, 0);
     microcode::sets(c.add(op::mem_to_ms, {0, 0}), 0, 1); // at 2 ns
-    microcode::sets(microcode::waits(c.reduce(op::reduce_add, element::float32, {0, 1, 2, 3, 4, 5, 6, 7}), 0, 1), 0, 2);
+    microcode::sets(microcode::waits(c.reduce(op::reduce_add, element_type::float32, {0, 1, 2, 3, 4, 5, 6, 7}), 0, 1), 0, 2);
     c.wait(0, 2);
     b.begin(0, c);
     std::uint64_t ended_ps = 0;
@@ -215,7 +215,7 @@ TEST_CASE("ccu: loops of a group run in parallel with offsets of addresses slice
     microcode::sets(c.add(op::mem_to_ms, {0, 0}), 10, 1);
     for (std::uint16_t p = 1; p < 4; ++p)
         microcode::sets(c.add(op::remote_mem_to_ms, {p, 0, 0}, p), 10, static_cast<std::uint16_t>(1u << p));
-    microcode::sets(microcode::waits(c.reduce(op::reduce_add, element::int32, {0, 1, 2, 3}), 10, 15), 10, 16);
+    microcode::sets(microcode::waits(c.reduce(op::reduce_add, element_type::int32, {0, 1, 2, 3}), 10, 15), 10, 16);
     microcode::sets(microcode::waits(c.add(op::ms_to_mem, {1, 0}), 10, 16), 10, 32);
     c.wait(10, 32);
     b.begin(0, c);
@@ -248,8 +248,18 @@ TEST_CASE("ccu: tasks that go wrong end with a status and where they stood")
         {"no such channel", status::local_operation, 0, 99, [](microcode& c) { c.add(op::send_bits, {0, 0, 1, 1}, 99); }},
         {"no length", status::local_operation, 1, 0, [](microcode& c) { c.load_x(0, 0); c.add(op::mem_to_ms, {1, 0}).set_length(0); }},
         {"a length beyond a slice", status::local_operation, 1, 4097, [](microcode& c) { c.load_x(0, 4097); c.add(op::mem_to_ms, {1, 0}).set_length(0); }},
-        {"a reduction of one slice", status::illegal_instruction, 0, 1, [](microcode& c) { c.reduce(op::reduce_add, element::int32, {0}); }},
-        {"largest of 8-bit floats", status::illegal_instruction, 0, 2, [](microcode& c) { c.reduce(op::reduce_max, element::hifloat8, {0, 1}); }},
+        {"a reduction of one slice", status::illegal_instruction, 0, 1, [](microcode& c) { c.reduce(op::reduce_add, element_type::int32, {0}); }},
+        {"largest of 8-bit floats", status::illegal_instruction, 0, 2, [](microcode& c) { c.reduce(op::reduce_max, element_type::hifloat8, {0, 1}); }},
+        {"8-bit floats summed in memory", status::local_operation, 3, 7,
+         [](microcode& c) {
+             c.load_a(0, 0);
+             c.load_a(1, 4096);
+             c.load_x(0, 64);
+             abi_ccu::instruction& i = c.add(op::mem_to_mem, {0, 1});
+             i.set_length(0);
+             i.type = static_cast<std::uint8_t>(element_type::float8_e4m3);
+             i.redop = static_cast<std::uint8_t>(abi::reduce_op::sum);
+         }},
         {"beyond the own memory", status::address, 1, (16u << 20) >> 12, [](microcode& c) { c.load_a(0, 16 << 20); c.add(op::mem_to_ms, {1, 0}); }},
         {"beyond the memory of the peer", status::address, 2, 1, [](microcode& c) {
              c.load_a(0, 16 << 20);
@@ -443,7 +453,7 @@ TEST_CASE("ccu: keys sums without a number and writes that are refused")
     c.load_a(1, 4096);
     microcode::sets(c.add(op::mem_to_ms, {0, 0}), 0, 1);
     microcode::sets(c.add(op::mem_to_ms, {1, 1}), 0, 2);
-    microcode::waits(c.reduce(op::reduce_add, element::float16, {0, 1}), 0, 3);
+    microcode::waits(c.reduce(op::reduce_add, element_type::float16, {0, 1}), 0, 3);
     b.fill(0, 0, std::vector<std::uint16_t>(2048, 0x7bff)); // 65504
     b.fill(0, 4096, std::vector<std::uint16_t>(2048, 0x7bff));
     b.board.bench.events.at(1'000, [&] {

@@ -82,7 +82,7 @@ TEST_CASE("memory holds what was sent for all types and operations and odd sizes
                 for (unsigned op = 0; op < 4; ++op)
                     for (const std::uint64_t count : {1u, 3u, 63u, 64u, 65u, 257u, 5000u}) {
                         const auto t = static_cast<abi::element_type>(type);
-                        if (op == 0 && type > 0)
+                        if (op == 0 ? type > 0 : !abi::memory_reduces(t))
                             continue;
                         const std::uint64_t bytes = op == 0 ? count * 13 : count * abi::element_bytes(t);
                         // Source and destination straddle pages; a plain write may be unaligned.
@@ -299,7 +299,7 @@ TEST_CASE("bad descriptors stop their queue and nothing else")
         {"port", 1, [](auto& d) { d.destination_port = 2; }, false, nullptr},
         {"semaphore", 1, [](auto& d) { d.remote_semaphore = 64 * regs::SEM_BANKS_reset; }, false, nullptr},
         {"operation", 1, [](auto& d) { d.redop = static_cast<abi::reduce_op>(4); }, false, nullptr},
-        {"type", 1, [](auto& d) { d.type = static_cast<abi::element_type>(4); }, false, nullptr},
+        {"type", 1, [](auto& d) { d.type = static_cast<abi::element_type>(abi::k_element_types); }, false, nullptr},
         {"size", 1,
          [](auto& d) {
              d.redop = abi::reduce_op::sum;

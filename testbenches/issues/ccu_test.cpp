@@ -47,10 +47,19 @@ TEST_CASE("ccu: every collective is exact on boards of 2 to 8 NPUs with sizes th
 
 TEST_CASE("ccu: every type and reduction is exact on a board")
 {
-    k_board.exact(
-        "[{op: all_reduce, algorithms: [ccu, ccu_one_shot, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}, "
-        "{op: reduce_scatter, algorithms: [ccu, ccu_axes], sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}, "
-        "{op: reduce, algorithms: [ccu, ccu_axes, mesh_tree, multi_axis], root: 3, sizes: [12 KiB], types: [int32, float32, float16, bfloat16], redops: [sum, max, min]}]");
+    const std::string in_memory = "sizes: [12 KiB, 4099 B], types: [int32, float32, float16, bfloat16, int8, uint8, int16], redops: [sum, max, min]";
+    const std::string by_units = "sizes: [12 KiB, 4099 B, 7 B], types: [float8_e4m3, float8_e5m2, hifloat8]";
+    for (const std::string& more : {in_memory, by_units})
+        k_board.exact(fmt::format("[{{op: all_reduce, algorithms: [ccu, ccu_one_shot, ccu_axes], {0}}}, {{op: reduce_scatter, algorithms: [ccu, ccu_axes], {0}}}, "
+                                  "{{op: reduce, algorithms: [ccu, ccu_axes{1}], root: 3, {0}}}]",
+                                  more, more == in_memory ? ", mesh_tree, multi_axis" : ""));
+    k_board.exact(fmt::format("[{{op: all_gather, algorithms: [ccu, ccu_axes, multi_axis], {0}}}, {{op: broadcast, algorithms: [ccu, mesh_tree], {0}}}, "
+                              "{{op: all_to_all, algorithms: [ccu, ccu_axes, direct], {0}}}, {{op: all_reduce, algorithms: [auto], {0}}}]",
+                              by_units));
+    // A unit keeps the programs of all of them side by side.
+    k_board.exact("[{op: all_reduce, algorithms: [ccu], sizes: [4100 B], types: [int32, float8_e5m2, float32, hifloat8, float16, int8, uint8, bfloat16, int16, float8_e4m3]}, "
+                  "{op: all_reduce, algorithms: [ccu], sizes: [4100 B], types: [int32, float32, int8], redops: [sum, max, min]}]");
+    k_board.exact("[{op: all_reduce, algorithms: [ccu, ccu_one_shot, ccu_axes], sizes: [4099 B], types: [float8_e4m3, float8_e5m2, hifloat8, bfloat16], inputs: random}]");
 }
 
 TEST_CASE("ccu: collectives are exact on racks with chains of more than 8 NPUs and over pieces")

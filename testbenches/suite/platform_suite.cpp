@@ -266,6 +266,8 @@ TEST_CASE("suite: every collective that a machine can run is exact for odd sizes
         m.use({"4 B", "60 B", "4100 B", "100 KiB"}, {"int32", "float32", "float16", "bfloat16"});
         check_exact(m.run());
         check_exact(m.run(" --set cases=continuous --seed 7"));
+        m.use({"3 B", "4099 B"}, {"int8", "uint8", "int16", "float8_e4m3", "float8_e5m2", "hifloat8"});
+        check_exact(m.run());
     }
 }
 

@@ -57,7 +57,7 @@ instruction random_instruction(const op_row& row, std::mt19937_64& random)
         i.set_length(static_cast<std::uint16_t>(random() % k_no_length));
     const bool compares = row.code == op::reduce_max || row.code == op::reduce_min;
     if (row.operation == operation_kind::slices)
-        i.type = static_cast<std::uint8_t>(random() % (compares ? 7 : k_elements));
+        i.type = static_cast<std::uint8_t>(random() % (compares ? 7 : abi::k_element_types));
     if (may_have_redop(row) && random() % 2 == 0) {
         i.type = static_cast<std::uint8_t>(random() % 7);
         i.redop = static_cast<std::uint8_t>(1 + random() % 3);

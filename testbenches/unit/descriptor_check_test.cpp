@@ -81,9 +81,14 @@ TEST_CASE("each fault of a descriptor has its reason and the first one is named"
     CHECK(reason([](descriptor& d) { d.shortest_paths = 2; }) == "shortest_paths is neither 0 nor 1");
     CHECK(reason([](descriptor& d) { d.remote_semaphore = 64; }) == "its semaphore does not exist");
     CHECK(reason([](descriptor& d) {
-              d.type = static_cast<abi::element_type>(4);
+              d.type = static_cast<abi::element_type>(abi::k_element_types);
               d.redop = abi::reduce_op::sum;
           }) == "its element type does not exist");
+    CHECK(reason([](descriptor& d) {
+              d.type = abi::element_type::float8_e4m3;
+              d.redop = abi::reduce_op::sum;
+          }) == "memories reduce no 8-bit floats");
+    CHECK(reason([](descriptor& d) { d.type = abi::element_type::float8_e4m3; }).empty()); // it may be moved
     CHECK(reason([](descriptor& d) {
               d.more_pieces = 1;
               d.stride = 63;

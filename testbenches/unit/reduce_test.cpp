@@ -61,11 +61,19 @@ std::uint32_t by_the_rules(element_type t, reduce_op op, std::uint32_t a, std::u
 {
     if (op == reduce_op::none)
         return b;
-    if (t == element_type::int32) {
-        const std::int64_t x = static_cast<std::int32_t>(a);
-        const std::int64_t y = static_cast<std::int32_t>(b);
+    if (abi::is_integer(t)) {
+        const auto number = [t](std::uint32_t v) -> std::int64_t {
+            switch (t) {
+            case element_type::int8: return static_cast<std::int8_t>(v);
+            case element_type::uint8: return static_cast<std::uint8_t>(v);
+            case element_type::int16: return static_cast<std::int16_t>(v);
+            default: return static_cast<std::int32_t>(v);
+            }
+        };
+        const std::int64_t x = number(a), y = number(b);
         const std::int64_t r = op == reduce_op::sum ? x + y : op == reduce_op::max ? std::max(x, y) : std::min(x, y);
-        return static_cast<std::uint32_t>(static_cast<std::uint64_t>(r));
+        const std::uint64_t mask = (std::uint64_t{1} << 8 * abi::element_bytes(t)) - 1;
+        return static_cast<std::uint32_t>(static_cast<std::uint64_t>(r) & mask);
     }
     const float x = as_float(t, a);
     const float y = as_float(t, b);
@@ -84,6 +92,10 @@ std::vector<std::uint32_t> interesting(element_type t)
 {
     if (t == element_type::int32)
         return {0, 1, 2, 0x7fff'ffff, 0x8000'0000, 0x8000'0001, 0xffff'ffff, 0x1234'5678, 0xfedc'ba98};
+    if (abi::is_integer(t) && abi::element_bytes(t) == 1)
+        return {0, 1, 2, 0x7f, 0x80, 0x81, 0xff, 0x12, 0xfe};
+    if (t == element_type::int16)
+        return {0, 1, 2, 0x7fff, 0x8000, 0x8001, 0xffff, 0x1234, 0xfedc};
     if (t == element_type::float32)
         return {0,           0x8000'0000, 1,           0x8000'0001, 0x007f'ffff, 0x0080'0000, 0x3f80'0000,
                 0xbf80'0000, 0x3380'0000, 0x3f80'0001, 0x7f7f'ffff, 0xff7f'ffff, 0x7f80'0000, 0xff80'0000,
@@ -100,8 +112,8 @@ std::vector<std::uint32_t> interesting(element_type t)
     return all;
 }
 
-const element_type k_types[] = {element_type::int32, element_type::float32, element_type::float16,
-                                element_type::bfloat16};
+const element_type k_types[] = {element_type::int32, element_type::float32, element_type::float16, element_type::bfloat16,
+                                element_type::int8,  element_type::uint8,   element_type::int16};
 const reduce_op k_ops[] = {reduce_op::none, reduce_op::sum, reduce_op::max, reduce_op::min};
 
 } // namespace
@@ -208,7 +220,7 @@ TEST_CASE("reduce refuses what no DMA may ask", "[reduce]")
     const std::array<std::uint8_t, 8> incoming{};
     CHECK_THROWS_AS(reduce(element_type::int32, reduce_op::sum, memory.data(), incoming.data(), 6), bug);
     CHECK_THROWS_AS(reduce(element_type::bfloat16, reduce_op::max, memory.data(), incoming.data(), 7), bug);
-    CHECK_THROWS_AS(reduce(static_cast<element_type>(9), reduce_op::sum, memory.data(), incoming.data(), 4), bug);
+    CHECK_THROWS_AS(reduce(static_cast<element_type>(abi::k_element_types), reduce_op::sum, memory.data(), incoming.data(), 4), bug);
     CHECK_THROWS_AS(reduce(element_type::int32, static_cast<reduce_op>(4), memory.data(), incoming.data(), 4), bug);
     CHECK_NOTHROW(reduce(element_type::int32, reduce_op::none, memory.data(), incoming.data(), 7));
     CHECK_NOTHROW(reduce(element_type::int32, reduce_op::sum, nullptr, nullptr, 0));

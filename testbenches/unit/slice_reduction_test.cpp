@@ -15,8 +15,8 @@
 #include <vector>
 
 using namespace weft;
+using abi::element_type;
 using abi::reduce_op;
-using abi::ccu::element;
 
 namespace {
 
@@ -30,7 +30,7 @@ const format k_formats[] = {{"e4m3", e4m3_to_float32, float32_to_e4m3, k_e4m3_na
                             {"e5m2", e5m2_to_float32, float32_to_e5m2, k_e5m2_nan},
                             {"hifloat8", hifloat8_to_float32, float32_to_hifloat8, k_hifloat8_nan}};
 
-template <class T> std::vector<T> reduced(element type, reduce_op op, std::vector<std::vector<T>> slices, bool* unusual = nullptr)
+template <class T> std::vector<T> reduced(element_type type, reduce_op op, std::vector<std::vector<T>> slices, bool* unusual = nullptr)
 {
     std::vector<std::uint8_t*> bytes;
     for (auto& s : slices)
@@ -96,42 +96,42 @@ TEST_CASE("8-bit floats round to nearest and overflow as defined")
 
 TEST_CASE("slices of integers wrap and have extremes")
 {
-    CHECK(reduced<std::int32_t>(element::int32, reduce_op::sum, {{2147483647, 1}, {1, 2}, {3, -9}}) == std::vector<std::int32_t>{-2147483645, -6});
-    CHECK(reduced<std::int16_t>(element::int16, reduce_op::sum, {{32767}, {2}}) == std::vector<std::int16_t>{-32767});
-    CHECK(reduced<std::int8_t>(element::int8, reduce_op::max, {{-128, 5}, {-1, 4}}) == std::vector<std::int8_t>{-1, 5});
-    CHECK(reduced<std::uint8_t>(element::uint8, reduce_op::min, {{200, 7}, {100, 9}}) == std::vector<std::uint8_t>{100, 7});
-    CHECK(reduced<std::uint8_t>(element::uint8, reduce_op::sum, {{200}, {100}}) == std::vector<std::uint8_t>{44});
+    CHECK(reduced<std::int32_t>(element_type::int32, reduce_op::sum, {{2147483647, 1}, {1, 2}, {3, -9}}) == std::vector<std::int32_t>{-2147483645, -6});
+    CHECK(reduced<std::int16_t>(element_type::int16, reduce_op::sum, {{32767}, {2}}) == std::vector<std::int16_t>{-32767});
+    CHECK(reduced<std::int8_t>(element_type::int8, reduce_op::max, {{-128, 5}, {-1, 4}}) == std::vector<std::int8_t>{-1, 5});
+    CHECK(reduced<std::uint8_t>(element_type::uint8, reduce_op::min, {{200, 7}, {100, 9}}) == std::vector<std::uint8_t>{100, 7});
+    CHECK(reduced<std::uint8_t>(element_type::uint8, reduce_op::sum, {{200}, {100}}) == std::vector<std::uint8_t>{44});
 }
 
 TEST_CASE("slices of narrow floats are added in float32 and rounded once")
 {
     // 2048 + 1 + 1 in float16: rounding after each step loses both ones.
     const std::uint16_t big = float32_to_float16(2048.0f), one = float32_to_float16(1.0f);
-    CHECK(float16_to_float32(reduced<std::uint16_t>(element::float16, reduce_op::sum, {{big}, {one}, {one}})[0]) == 2050.0f);
+    CHECK(float16_to_float32(reduced<std::uint16_t>(element_type::float16, reduce_op::sum, {{big}, {one}, {one}})[0]) == 2050.0f);
     const std::uint16_t b = float32_to_bfloat16(256.0f), u = float32_to_bfloat16(1.0f);
-    CHECK(bfloat16_to_float32(reduced<std::uint16_t>(element::bfloat16, reduce_op::sum, {{b}, {u}, {u}})[0]) == 258.0f);
+    CHECK(bfloat16_to_float32(reduced<std::uint16_t>(element_type::bfloat16, reduce_op::sum, {{b}, {u}, {u}})[0]) == 258.0f);
     const std::uint8_t e = float32_to_e4m3(16.0f), f = float32_to_e4m3(1.0f);
-    CHECK(e4m3_to_float32(reduced<std::uint8_t>(element::float8_e4m3, reduce_op::sum, {{e}, {f}, {f}})[0]) == 18.0f);
+    CHECK(e4m3_to_float32(reduced<std::uint8_t>(element_type::float8_e4m3, reduce_op::sum, {{e}, {f}, {f}})[0]) == 18.0f);
 }
 
 TEST_CASE("slices of floats tell what is no number and go in the order of the slices")
 {
     bool unusual = false;
     const float inf = std::numeric_limits<float>::infinity();
-    CHECK(reduced<float>(element::float32, reduce_op::sum, {{1.0f}, {2.0f}}, &unusual)[0] == 3.0f);
+    CHECK(reduced<float>(element_type::float32, reduce_op::sum, {{1.0f}, {2.0f}}, &unusual)[0] == 3.0f);
     CHECK_FALSE(unusual);
-    CHECK(std::isnan(reduced<float>(element::float32, reduce_op::sum, {{inf}, {-inf}}, &unusual)[0]));
+    CHECK(std::isnan(reduced<float>(element_type::float32, reduce_op::sum, {{inf}, {-inf}}, &unusual)[0]));
     CHECK(unusual);
-    CHECK(reduced<float>(element::float32, reduce_op::sum, {{3e38f}, {3e38f}, {-3e38f}}, &unusual)[0] == inf);
+    CHECK(reduced<float>(element_type::float32, reduce_op::sum, {{3e38f}, {3e38f}, {-3e38f}}, &unusual)[0] == inf);
     CHECK(unusual);
-    CHECK(reduced<float>(element::float32, reduce_op::sum, {{3e38f}, {-3e38f}, {3e38f}}, &unusual)[0] == 3e38f); // another order
+    CHECK(reduced<float>(element_type::float32, reduce_op::sum, {{3e38f}, {-3e38f}, {3e38f}}, &unusual)[0] == 3e38f); // another order
     CHECK_FALSE(unusual);
-    CHECK(reduced<float>(element::float32, reduce_op::max, {{std::nanf("")}, {2.0f}, {1.0f}})[0] == 2.0f);
+    CHECK(reduced<float>(element_type::float32, reduce_op::max, {{std::nanf("")}, {2.0f}, {1.0f}})[0] == 2.0f);
 }
 
 TEST_CASE("slices that cannot be reduced are a bug")
 {
-    CHECK_THROWS_AS(reduced<std::uint8_t>(element::hifloat8, reduce_op::max, {{1}, {2}}), bug);
-    CHECK_THROWS_AS(reduced<std::uint8_t>(element::float16, reduce_op::sum, {{1}, {2}}), bug); // half an element
-    CHECK_THROWS_AS(reduced<std::uint8_t>(element::uint8, reduce_op::sum, std::vector<std::vector<std::uint8_t>>(9, {1})), bug);
+    CHECK_THROWS_AS(reduced<std::uint8_t>(element_type::hifloat8, reduce_op::max, {{1}, {2}}), bug);
+    CHECK_THROWS_AS(reduced<std::uint8_t>(element_type::float16, reduce_op::sum, {{1}, {2}}), bug); // half an element
+    CHECK_THROWS_AS(reduced<std::uint8_t>(element_type::uint8, reduce_op::sum, std::vector<std::vector<std::uint8_t>>(9, {1})), bug);
 }
