@@ -73,7 +73,7 @@ struct collective_spec {
     {
         visit("op", self.op, "The collective", k_user_choice);
         visit("algorithms", self.algorithms, "How; auto: the one of the table of `tuning`, else the one that a document on the platform names for the size (trainium), else the one with the shortest predicted time, for each size by itself (switchml where no frame is lost and one job has the switch); empty: ring_1d, for broadcast mesh_tree, for all_to_all, dispatch and combine direct", k_user_choice);
-        visit("types", self.types, "Element types", k_user_choice);
+        visit("types", self.types, "Element types. Everything moves all of them; 8-bit floats are summed by CCUs alone (ub_mesh), and nothing compares them", k_user_choice);
         visit("redops", self.redops, "Reductions", k_user_choice);
         visit(
             "sizes", self.sizes,

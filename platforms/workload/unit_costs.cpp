@@ -70,8 +70,18 @@ private:
     }
     /// A request to a unit `hop_us` away and its answer, a slice of data either way: both memories, bits here.
     double round(double hop_us) const { return 2 * hop_us + 2 * m_.memory_us + m_.unit_bits_us + k_unit_slice_us; }
-    /// The core launches a task on both dies and is woken.
-    double task() const { return start() + k_unit_accesses * m_.unit_access_us + m_.unit_start_us + m_.wake_us; }
+    /// The core launches a task on both dies, or on the first where the other has no element, and is woken.
+    double task() const
+    {
+        const double dies = c_.algo != abi::algorithm::ccu_axes && elements_in_halves() < 2 ? 1 : abi::ccu::k_dies;
+        return start() + k_unit_accesses * dies / abi::ccu::k_dies * m_.unit_access_us + m_.unit_start_us + m_.wake_us;
+    }
+    /// What dies halve: a shard of the first rank, or all there is.
+    std::uint64_t elements_in_halves() const
+    {
+        const bool all = c_.algo == abi::algorithm::ccu_one_shot || has_root(c_.op);
+        return all ? c_.count : abi::shard_of(c_.count, t_.ranks, 0).count;
+    }
     /// Everybody sends everybody their part of `bytes`, by all dimensions at once.
     double wire(double bytes) const
     {
