@@ -100,24 +100,27 @@ struct chooser {
             pass_over(c, too_large->algorithm);
         return c;
     }
-    /// Adds the choice of every case; false where there is none for one of them.
-    bool add_all(const std::vector<collective_case>& cases, algorithm_choices& choices) const
+    /// Adds the choice of every case; the first one that has none.
+    std::optional<collective_case> add_all(const std::vector<collective_case>& cases, algorithm_choices& choices) const
     {
-        bool all_chosen = true;
+        std::optional<collective_case> without;
         for (collective_case c : cases) {
             c.algo = k_auto_algorithm;
             c = chosen(std::move(c));
-            all_chosen = all_chosen && !is_auto(c.algo);
             if (!is_auto(c.algo))
                 choices.add(std::move(c));
+            else if (!without)
+                without = std::move(c);
         }
-        return all_chosen;
+        return without;
     }
 };
 
-std::string not_chosen(abi::collective_op op, const std::string& tuning)
+std::string not_chosen(const collective_case& c, const std::string& tuning)
 {
-    return fmt::format("is auto, but there is no prediction for {} here{}: name an algorithm.", name_of(op),
+    if (reduces(c.op) && abi::is_float8(c.type))
+        return fmt::format("is auto, but nothing here sums {}: {}.", name_of(c.type), who_sums_float8(c.op));
+    return fmt::format("is auto, but there is no prediction for {} here{}: name an algorithm.", name_of(c.op),
                        tuning.empty() ? "" : fmt::format(", and {} does not have all of its cases", tuning));
 }
 
@@ -160,10 +163,12 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         asked.algorithms = {k_auto_algorithm};
         const std::vector<abi::platform_table> groups = group_tables(machine, spec.groups);
         const chooser choose{machine, groups, costs, tuned, run.tuning, machine.published_ranges(longest_of(groups)), room, machine.ranks(), output_offset};
-        if (!choose.sends_nothing() && !choose.add_all(asked.cases(), spec.choices))
+        if (choose.sends_nothing())
+            continue;
+        if (const auto without = choose.add_all(asked.cases(), spec.choices))
             problems.push_back({severity::error,
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
-                                not_chosen(spec.op, run.tuning)});
+                                not_chosen(*without, run.tuning)});
     }
     if (run.training_step && run.training_step->algorithm == k_auto_algorithm && is_sound(*run.training_step)) {
         training_step_config& step = *run.training_step;
@@ -172,9 +177,10 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         cases.erase(std::remove_if(cases.begin(), cases.end(), has_its_own), cases.end());
         const abi::platform_table table = machine.rank_table(0);
         const chooser choose{machine, {table}, costs, tuned, run.tuning, machine.published_ranges(table), room, machine.ranks(), output_offset};
-        if (!choose.sends_nothing() && !choose.add_all(cases, step.choices))
-            problems.push_back({severity::error, "training_step.algorithm",
-                                not_chosen(abi::collective_op::all_reduce, run.tuning)});
+        if (choose.sends_nothing())
+            return problems;
+        if (const auto without = choose.add_all(cases, step.choices))
+            problems.push_back({severity::error, "training_step.algorithm", not_chosen(*without, run.tuning)});
     }
     return problems;
 }

@@ -95,14 +95,15 @@ void check_groups(const collective_spec& spec, const std::string& key, const wor
     }
 }
 
-/// Ranks of the largest group; of all ranks where the groups do not exist, which is told elsewhere.
+/// Ranks of the largest group; 0 where the groups do not exist, which is told elsewhere.
 std::uint32_t largest_group(const collective_spec& spec, const workload_limits& limits, const std::vector<abi::platform_table>& tables)
 {
     const table_of_rank table_of = [&](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
+    const named_groups named = find_groups(spec.groups, limits.ranks, table_of);
     std::size_t largest = 0;
-    for (const rank_list& list : find_groups(spec.groups, limits.ranks, table_of).lists)
+    for (const rank_list& list : named.lists)
         largest = std::max(largest, list.size());
-    return largest != 0 ? static_cast<std::uint32_t>(largest) : limits.ranks;
+    return named.problem.empty() ? static_cast<std::uint32_t>(largest) : 0;
 }
 
 /// Whether multi_axis passes nothing on here: in each dimension everybody is joined to everybody.
@@ -160,16 +161,26 @@ public:
                                   summands, name_of(type), most_random_summands(type)));
     }
 
-private:
     void tell(const std::string& key, const std::string& text)
     {
         if (!text.empty() && told_.insert({key, text}).second)
             problems_.push_back({severity::error, key, text + "."});
     }
+
+private:
     std::vector<config_problem>& problems_;
     std::set<std::pair<std::string, std::string>> told_;
 };
 
+/// What a table of `tuning` has named.
+void check_tuned(const algorithm_choices& choices, const std::string& key, reduction_checks& checks)
+{
+    for (const collective_case& c : choices.found())
+        if (const std::string why = c.tuned ? reduction_problem(c.op, c.algo, c.type, c.redop) : ""; !why.empty())
+            checks.tell(key, fmt::format("takes {} by tuning {}, a table that does not fit; make it anew with `weft tune`. {}", name_of(c.algo), c.tuning, why));
+}
+
+/// `summands`: of the largest group; 0: not known, or nothing is compared.
 void check_reductions(const collective_spec& spec, const std::string& key, std::uint32_t summands, std::vector<config_problem>& problems)
 {
     reduction_checks checks(problems);
@@ -180,8 +191,10 @@ void check_reductions(const collective_spec& spec, const std::string& key, std::
             if (reduces(spec.op) && redop == abi::reduce_op::sum && spec.inputs == data_style::random)
                 checks.check_random(type, summands, key + ".inputs");
         }
+    check_tuned(spec.choices, key + ".algorithms", checks);
 }
 
+/// `ranks`: 0: not known, or nothing is compared.
 void check_reductions(const training_step_config& step, std::uint32_t ranks, std::vector<config_problem>& problems)
 {
     reduction_checks checks(problems);
@@ -194,9 +207,13 @@ void check_reductions(const training_step_config& step, std::uint32_t ranks, std
         check(step.by(), step.groups[i].type, ranks, fmt::format("training_step.groups.{}.type", i));
     for (std::size_t i = 0; i < step.exchanges.size(); ++i) {
         const step_exchange& e = step.exchanges[i];
-        const bool in_groups = e.ranks_per_group.value_or(0) != 0;
-        check(in_groups ? abi::algorithm::ring_1d : step.by(), e.type, in_groups ? *e.ranks_per_group : ranks, fmt::format("training_step.exchanges.{}.type", i));
+        const std::string key = fmt::format("training_step.exchanges.{}.type", i);
+        if (e.ranks_per_group.value_or(0) == 0)
+            check(step.by(), e.type, ranks, key);
+        else if (abi::is_float8(e.type)) // a user chooses no algorithm for these
+            checks.tell(key, fmt::format("is {}, which groups of an exchange cannot sum: memories reduce no 8-bit floats; write another type", name_of(e.type)));
     }
+    check_tuned(step.choices, "training_step.algorithm", checks);
 }
 
 void check_collectives(const run_config& run, const workload_limits& limits, std::vector<config_problem>& problems)
@@ -240,7 +257,8 @@ void check_collectives(const run_config& run, const workload_limits& limits, std
             continue;
         if (spec.chunk && spec.groups.empty() && limits.rank_table && limits.ranks > 1)
             check_chunk(spec, key, limits.rank_table(0), problems);
-        check_reductions(spec, key, spec.groups.empty() || tables.empty() ? limits.ranks : largest_group(spec, limits, tables), problems);
+        const bool compares = run.data != data_mode::off;
+        check_reductions(spec, key, !compares ? 0 : spec.groups.empty() || tables.empty() ? limits.ranks : largest_group(spec, limits, tables), problems);
         for (const collective_case& c : spec.cases()) {
             // Its buffer at least, on every machine.
             const std::uint64_t need = is_known ? hbm_bytes_for(output_offset, c, limits.ranks) : c.size_bytes;
@@ -288,7 +306,6 @@ void check_training_step(const training_step_config& step, std::uint64_t output_
 {
     if (is_sound(step))
         check_step_memory(step, output_offset, limits, problems);
-    check_reductions(step, limits.ranks, problems);
     // An exchange in groups has an algorithm of its own.
     const bool all_in_groups = step.groups.empty() && !step.exchanges.empty() &&
                                std::all_of(step.exchanges.begin(), step.exchanges.end(),
@@ -419,6 +436,8 @@ void set_room(workload_limits& limits, const chip_config& chip, const std::strin
 void check_workload(const run_config& run, const workload_limits& limits, std::vector<config_problem>& problems)
 {
     check_collectives(run, limits, problems);
+    if (run.training_step)
+        check_reductions(*run.training_step, run.data == data_mode::off ? 0 : limits.ranks, problems);
     if (run.training_step)
         check_training_step(*run.training_step, run.case_count() <= run_config::k_most_cases ? output_offset_for(run) : 0, limits, problems);
     check_host_memory(run, limits, problems);

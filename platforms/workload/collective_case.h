@@ -213,6 +213,17 @@ inline collective_case make_case(abi::collective_op op, abi::algorithm algo, abi
     return c;
 }
 
+/// Part of a sentence.
+inline std::string who_sums_float8(abi::collective_op op)
+{
+    std::string names;
+    for (unsigned a = 0; a < abi::k_algorithms; ++a)
+        if (abi::is_in(abi::k_by_ccu, static_cast<abi::algorithm>(a)) && (abi::k_algorithm_rows[a].operations & abi::operations::of(op)) != 0)
+            names += (names.empty() ? "" : ", ") + std::string(abi::k_algorithm_rows[a].name);
+    return "memories reduce no 8-bit floats" +
+           (names.empty() ? std::string("; write another type") : "; collective communication units do, on ub_mesh (" + names + ")");
+}
+
 /// Why nothing reduces this type so, as a sentence without its end; empty when something does.
 inline std::string reduction_problem(abi::collective_op op, abi::algorithm algo, abi::element_type type, abi::reduce_op redop)
 {
@@ -221,8 +232,7 @@ inline std::string reduction_problem(abi::collective_op op, abi::algorithm algo,
     if (!abi::unit_reduces(type, redop))
         return std::string(name_of(redop)) + " of " + name_of(type) + " does not exist: nothing compares 8-bit floats, adders of CCUs sum them";
     if (abi::by_dma(algo) && algo != k_auto_algorithm)
-        return std::string(name_of(algo)) + " cannot sum " + name_of(type) +
-               ": memories reduce no 8-bit floats; collective communication units of ub_mesh do (ccu, ccu_one_shot, ccu_axes)";
+        return std::string(name_of(algo)) + " cannot sum " + name_of(type) + ": " + who_sums_float8(op);
     return {};
 }
 

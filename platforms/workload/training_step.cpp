@@ -273,7 +273,7 @@ std::vector<config_problem> training_step_config::validate() const
            "is true, but there are no groups: there is nothing to share out.");
     if (merge_up_to && p.all.empty())
         warn_of_merging(*this, p.all);
-    std::uint64_t largest_element = 2;
+    std::uint64_t largest_element = 1;
     for (std::size_t i = 0; i < groups.size(); ++i) {
         largest_element = std::max<std::uint64_t>(largest_element, abi::element_bytes(groups[i].type));
         p.need(!groups[i].ready_at || *groups[i].ready_at <= compute, fmt::format("groups.{}.ready_at", i),

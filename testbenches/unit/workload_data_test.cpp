@@ -414,7 +414,7 @@ TEST_CASE("8-bit floats: random sums are checked among few ranks and refused amo
         CHECK_THROWS_AS(result_checker(c, 1, ranks + 1), bug);
         c.algo = algorithm::direct;
         CHECK(problem_of(c, ranks) == std::string("direct cannot sum ") + name_of(t) +
-                                          ": memories reduce no 8-bit floats; collective communication units of ub_mesh do (ccu, ccu_one_shot, ccu_axes)");
+                                          ": memories reduce no 8-bit floats; collective communication units do, on ub_mesh (ccu, ccu_one_shot, ccu_axes)");
         c.redop = reduce_op::max;
         CHECK(problem_of(c, ranks) == std::string("max of ") + name_of(t) + " does not exist: nothing compares 8-bit floats, adders of CCUs sum them");
     }
