@@ -35,7 +35,16 @@ constexpr const element_row& row_of(element_type t)
     const auto number = static_cast<unsigned>(t);
     return k_element_rows[number < k_element_types ? number : 0];
 }
-constexpr std::uint32_t element_bytes(element_type t) { return row_of(t).bytes; }
+/// Without the table: firmware asks with every command, mostly of types of 4 B, and RV64 cores count instructions.
+constexpr std::uint32_t element_bytes(element_type t)
+{
+    if (t <= element_type::float32)
+        return 4;
+    return t <= element_type::bfloat16 || t == element_type::int16 ? 2 : 1;
+}
+#define WEFT_ELEMENT_TYPE(name, number, bytes, precision) static_assert(element_bytes(element_type::name) == bytes, "element_types.def");
+#include "hw/abi/element_types.def"
+#undef WEFT_ELEMENT_TYPE
 constexpr bool is_integer(element_type t) { return row_of(t).precision == 0; }
 constexpr bool is_float8(element_type t) { return !is_integer(t) && element_bytes(t) == 1; }
 

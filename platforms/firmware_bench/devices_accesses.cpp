@@ -50,6 +50,8 @@ std::vector<std::string> part_of(std::uint64_t address)
 {
     if (address >= abi::k_hbm_base)
         return {"DMA.RING", "NIC."};
+    if (address >= abi::ccu::k_base)
+        return {"CCU."};
     if (address >= abi::k_sync_base)
         return {"SYNC."};
     if (address >= abi::k_nic_base)

@@ -17,7 +17,9 @@ namespace {
 constexpr std::uint64_t k_us = 1'000'000;
 constexpr std::uint64_t k_pending = abi::k_dma_base + abi::dma::SEM_PENDING;
 /// Registers of guests that tell the cause of their interrupt.
-constexpr std::uint64_t k_guest_pending[] = {abi::k_nic_base + abi::nic::IRQ_PENDING, abi::k_sync_base + abi::sync::IRQ_PENDING};
+constexpr std::uint64_t k_guest_pending[] = {abi::k_nic_base + abi::nic::IRQ_PENDING, abi::k_sync_base + abi::sync::IRQ_PENDING,
+                                             abi::ccu::k_base + abi::ccu::IRQ_PENDING, abi::ccu::k_base + abi::ccu::k_die_stride + abi::ccu::IRQ_PENDING};
+constexpr std::uint32_t k_irq_ccus = abi::k_irq_ccu * ((1u << abi::ccu::k_dies) - 1);
 constexpr std::uint64_t k_command_sequence = abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE;
 constexpr std::uint64_t k_head = abi::k_dma_base + abi::dma::HEAD(0);
 constexpr std::uint64_t k_queue_stride = abi::dma::HEAD(1) - abi::dma::HEAD(0);
@@ -445,6 +447,7 @@ public:
                             {s.which == abi::k_irq_dma       ? "DMA.IRQ_STATUS"
                              : s.which == abi::k_irq_mailbox ? "MAILBOX.COMMAND_SEQUENCE"
                              : s.which == abi::k_irq_sync    ? "SYNC.IRQ_PENDING"
+                             : (s.which & k_irq_ccus) != 0   ? "CCU.IRQ_PENDING"
                                                              : "NIC.IRQ_PENDING"});
     }
 };

@@ -80,7 +80,9 @@ public:
         const bool of_guest = (s.which & k_guest) != 0;
         const bool of_dma = !of_guest && register_of(s) >= k_dma && register_of(s) < k_dma + 0x1'0000;
         const std::uint64_t writes = of_guest ? 0 : of_dma ? facts.counts.dma_writes : facts.counts.mailbox_writes;
-        const std::string where = s.text.substr(0, s.text.find(' '));
+        std::string where = s.text.substr(0, s.text.find(' '));
+        for (std::size_t dot; (dot = where.find('.')) != std::string::npos && dot > 0 && where[dot - 1] >= '0' && where[dot - 1] <= '9';)
+            where.erase(dot - 1, 1); // drivers name the device, not which of several it is
         if (const std::string wrong = expect_error(answer, code_, {where}); !wrong.empty())
             return wrong;
         if (answer.detail != s.value)

@@ -219,9 +219,8 @@ run_facts run_here(const firmware_under_test& firmware, const bench_options& opt
     }
     f.answer_digest = digest.value();
     firmware_places places;
-    const std::uint64_t sequence = f.cases + (f.completed ? 0 : 1);
     for (std::uint32_t rank = 0; rank < p->ranks(); ++rank)
-        f.ranks.push_back(answer_of(*m->chips()[rank], places, sequence, gates[rank]->counts(), traced[rank], firmware));
+        f.ranks.push_back(answer_of(*m->chips()[rank], places, outcome.last_command, gates[rank]->counts(), traced[rank], firmware));
     f.counts = gates[watched(s, options)]->counts();
     f.guests = guests_of(*m->chips()[watched(s, options)]);
     return f;

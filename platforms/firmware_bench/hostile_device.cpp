@@ -44,7 +44,7 @@ std::string expect_error(const rank_answer& answer, abi::status_code code, const
 
 std::string expect_timeout(const rank_answer& answer)
 {
-    return expect_error(answer, abi::status_code::timeout, {"DMA.SEM_PENDING", "DMA.HEAD", "NIC.RX_HEAD", "NIC.TX_HEAD", "SYNC.RELEASES"});
+    return expect_error(answer, abi::status_code::timeout, {"DMA.SEM_PENDING", "DMA.HEAD", "NIC.RX_HEAD", "NIC.TX_HEAD", "SYNC.RELEASES", "CCU.MISSION_STATE"});
 }
 
 std::string ordinal(std::uint64_t n)

@@ -141,6 +141,7 @@ bool collective_host::carry_out(const placed_case& placed, const abi::command& c
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
     const bool recovers = machine_.recovers(placed.what);
     bound_.begin(work(), wait_bound::counts::engines);
+    outcome_.last_command = command.sequence;
     post(command, groups);
     interrupted_ = is_interrupted();
     if (interrupted_) {

@@ -39,6 +39,7 @@ struct run_outcome {
     std::uint64_t step_alone_ps = 0;                  ///< a training step without hosts beside it; 0: none was run
     /// Longest time that writing the microcode of a case took, before its own time.
     std::uint64_t microcode_ps = 0;
+    std::uint32_t last_command = 0; ///< its number: of cases, and of what only prepares them
     std::uint64_t digest = 0;
     std::uint64_t simulated_time_ps = 0;
     double host_seconds = 0;

@@ -63,6 +63,12 @@ TEST_CASE("weft firmware test runs on the machine of another platform and attack
     INFO(boards.text);
     CHECK(boards.exit_code == 0);
     CHECK(has(boards, "Platform      board of 3 NPUs of UB-Mesh"));
+    // Microcode is a command of its own before the collective: answers are counted by commands.
+    const shell_run units = weft("firmware test collective --platform ub_mesh --mesh 1x4 --runs 10 --set "
+                                 "'workload=[{op: all_reduce, algorithms: [ccu], types: [int32], sizes: [4096 B]}]'");
+    INFO(units.text);
+    CHECK(units.exit_code == 0);
+    CHECK(has(units, "Failed        0"));
 }
 
 #ifdef WEFT_RV64_PROGRAMS
