@@ -217,7 +217,7 @@ abi::status check_command(const abi::platform_table& table, const abi::command& 
         return bad("table.servers", table.servers); // somebody must be left to work
     if (abi::reduces(command.op) && (command.redop == abi::reduce_op::none || command.redop > abi::reduce_op::min))
         return bad("command.redop", static_cast<std::uint64_t>(command.redop));
-    if (abi::reduces(command.op) && abi::is_float8(command.type)) {
+    if (abi::is_float8(command.type) && abi::reduces(command.op)) {
         if (!abi::is_in(abi::k_by_ccu, command.algo))
             return {abi::status_code::unsupported, "memories reduce no 8-bit floats", static_cast<std::uint64_t>(command.type)};
         if (!abi::unit_reduces(command.type, command.redop))

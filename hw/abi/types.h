@@ -42,11 +42,12 @@ constexpr std::uint32_t element_bytes(element_type t)
         return 4;
     return t <= element_type::bfloat16 || t == element_type::int16 ? 2 : 1;
 }
-#define WEFT_ELEMENT_TYPE(name, number, bytes, precision) static_assert(element_bytes(element_type::name) == bytes, "element_types.def");
+constexpr bool is_integer(element_type t) { return row_of(t).precision == 0; }
+constexpr bool is_float8(element_type t) { return t >= element_type::float8_e4m3 && t <= element_type::hifloat8; }
+#define WEFT_ELEMENT_TYPE(name, number, bytes, precision) \
+    static_assert(element_bytes(element_type::name) == bytes && is_float8(element_type::name) == (bytes == 1 && precision != 0), "element_types.def");
 #include "hw/abi/element_types.def"
 #undef WEFT_ELEMENT_TYPE
-constexpr bool is_integer(element_type t) { return row_of(t).precision == 0; }
-constexpr bool is_float8(element_type t) { return !is_integer(t) && element_bytes(t) == 1; }
 
 /// What a remote write does with the bytes already in memory.
 enum class reduce_op : std::uint8_t { none = 0, sum = 1, max = 2, min = 3 };
