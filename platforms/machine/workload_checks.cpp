@@ -257,7 +257,7 @@ void check_collectives(const run_config& run, const workload_limits& limits, std
             continue;
         if (spec.chunk && spec.groups.empty() && limits.rank_table && limits.ranks > 1)
             check_chunk(spec, key, limits.rank_table(0), problems);
-        const bool compares = run.data != data_mode::off;
+        const bool compares = run.data != data_mode::off && spec.inputs == data_style::random;
         check_reductions(spec, key, !compares ? 0 : spec.groups.empty() || tables.empty() ? limits.ranks : largest_group(spec, limits, tables), problems);
         for (const collective_case& c : spec.cases()) {
             // Its buffer at least, on every machine.
@@ -436,10 +436,10 @@ void set_room(workload_limits& limits, const chip_config& chip, const std::strin
 void check_workload(const run_config& run, const workload_limits& limits, std::vector<config_problem>& problems)
 {
     check_collectives(run, limits, problems);
-    if (run.training_step)
+    if (run.training_step) {
         check_reductions(*run.training_step, run.data == data_mode::off ? 0 : limits.ranks, problems);
-    if (run.training_step)
         check_training_step(*run.training_step, run.case_count() <= run_config::k_most_cases ? output_offset_for(run) : 0, limits, problems);
+    }
     check_host_memory(run, limits, problems);
 }
 

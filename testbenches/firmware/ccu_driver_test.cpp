@@ -8,6 +8,7 @@
 #include "firmware/collectives/ccu_microcode.h"
 #include "hw/abi/registers.h"
 #include "testbenches/firmware/fake_hal.h"
+#include "testbenches/support/instruction_store.h"
 
 #include <string>
 
@@ -216,24 +217,7 @@ TEST_CASE("CCU microcode: programs are no longer than said in groups of all size
                 job.group.size = kind == ccu_kind::copy ? 0 : n;
                 job.group.at = 1;
                 job.arguments = 13;
-                class : public abi::hal {
-                public:
-                    std::uint64_t words = 0;
-                    std::uint32_t read32(std::uint64_t) override { return 0; }
-                    void write32(std::uint64_t, std::uint32_t) override {}
-                    std::uint64_t read64(std::uint64_t) override { return 0; }
-                    void write64(std::uint64_t, std::uint64_t) override { ++words; }
-                    void copy_in(void*, std::uint64_t, std::uint32_t) override {}
-                    void copy_out(std::uint64_t, const void*, std::uint32_t) override {}
-                    std::uint32_t wait_irq(std::uint32_t, std::uint64_t) override { return 0; }
-                    bool poll_until(std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t) override { return false; }
-                    void compute(std::uint32_t) override {}
-                    void spin(std::uint32_t) override {}
-                    std::uint64_t now_ns() override { return 0; }
-                    void log(const char*, std::uint64_t) override {}
-                    abi::bus_fault fault() const override { return {}; }
-                    void clear_fault() override {}
-                } hal;
+                instruction_store hal;
                 const ccu_driver unit(hal, 0);
                 ccu_code code(unit, 0);
                 const ccu_shape shape = shape_of(kind, job.group.size, c);

@@ -35,18 +35,6 @@ workload:
   - {op: all_reduce, algorithms: [ccu_axes], sizes: [256 KiB]}
 )";
 
-/// Everything but NPUs that do their work: LRS, CPUs, NICs, and the spare.
-std::vector<std::string> devices_of_rack()
-{
-    ub_mesh_config config;
-    std::vector<std::string> devices;
-    const ub_topology topology(config.mesh, config.cables);
-    for (const ub_router_plan& r : topology.plan().routers)
-        if (r.name.rfind("npu(", 0) != 0)
-            devices.push_back(r.name);
-    return devices;
-}
-
 /// Exact answers of a rack that loses `devices` while it runs, and the times of the last two collectives as with the same faults from the start.
 void lose(const std::vector<std::string>& devices, std::mt19937& random)
 {
@@ -78,7 +66,7 @@ void lose(const std::vector<std::string>& devices, std::mt19937& random)
 
 void lose_pairs(unsigned pairs)
 {
-    std::vector<std::string> devices = devices_of_rack();
+    std::vector<std::string> devices = devices_of(ub_mesh_config{});
     std::mt19937 random(5);
     for (unsigned i = 0; i < pairs; ++i) {
         std::swap(devices[0], devices[random() % devices.size()]);
@@ -100,7 +88,7 @@ TEST_CASE("one device of each kind fails in a rack of UB-Mesh and two pairs do")
 TEST_CASE("every device of a rack of UB-Mesh fails alone", "[slow]")
 {
     std::mt19937 random(4);
-    const std::vector<std::string> devices = devices_of_rack();
+    const std::vector<std::string> devices = devices_of(ub_mesh_config{});
     REQUIRE(devices.size() == 57); // 48 LRS, 4 CPUs, 4 NICs, a spare
     for (const std::string& d : devices)
         lose({d}, random);
@@ -116,11 +104,7 @@ TEST_CASE("devices of a pod of UB-Mesh fail alone and in pairs", "[ub][slow]")
     config.run.firmware_timeout = duration(20 * k_ms);
     config.run.workload = {spec(collective_op::all_reduce, {algorithm::multi_axis}, std::vector<std::uint64_t>(4, 1 << 20))};
     run_exact(config);
-    std::vector<std::string> devices;
-    const ub_topology topology(config.mesh, config.cables);
-    for (const ub_router_plan& r : topology.plan().routers)
-        if (r.name.rfind("npu(", 0) != 0)
-            devices.push_back(r.name);
+    const std::vector<std::string> devices = devices_of(config);
     std::mt19937 random(11);
     for (unsigned i = 0; i < 60; ++i) {
         config.faults.devices.clear();

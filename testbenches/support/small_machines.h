@@ -155,6 +155,17 @@ inline ub_mesh_config ub_racks(std::uint32_t rows, std::uint32_t cols, std::uint
     return config;
 }
 
+/// Names of everything but NPUs that do their work: LRS, HRS, CPUs, NICs, and spares.
+inline std::vector<std::string> devices_of(const ub_mesh_config& config)
+{
+    std::vector<std::string> all;
+    const ub_topology topology(config.mesh, config.cables);
+    for (const ub_router_plan& r : topology.plan().routers)
+        if (r.name.rfind("npu(", 0) != 0)
+            all.push_back(r.name);
+    return all;
+}
+
 inline ub_link_fault_config link_fault(const char* from, const char* to, std::uint64_t at_ps)
 {
     ub_link_fault_config f;

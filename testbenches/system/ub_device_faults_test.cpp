@@ -39,16 +39,6 @@ ub_device_fault_config device_fault(const std::string& device, std::uint64_t at_
     return f;
 }
 
-std::vector<std::string> devices_of(const ub_mesh_config& config)
-{
-    std::vector<std::string> all;
-    const ub_topology topology(config.mesh, config.cables);
-    for (const ub_router_plan& r : topology.plan().routers)
-        if (r.name.rfind("npu(", 0) != 0)
-            all.push_back(r.name);
-    return all;
-}
-
 /// Both times are of collectives that know what is broken.
 void check_as_fast(const verdict& later, const verdict& from_start)
 {

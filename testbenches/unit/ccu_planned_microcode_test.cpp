@@ -5,15 +5,14 @@
 // is declared: ranks run programs that differ in the places of their groups.
 #include "firmware/collectives/ccu_plan.h"
 #include "firmware/collectives/supports.h"
-#include "hw/abi/registers.h"
 #include "platforms/ccu/ccu_checker.h"
 #include "platforms/ccu/ccu_disassembler.h"
 #include "platforms/ub_mesh/ub_mesh.h"
+#include "testbenches/support/instruction_store.h"
 
 #include <catch2/catch.hpp>
 
 #include <algorithm>
-#include <cstring>
 
 using namespace weft;
 using abi::algorithm;
@@ -22,45 +21,6 @@ using firmware::ccu_job;
 using firmware::ccu_kind;
 
 namespace {
-
-/// A unit that takes microcode and nothing else.
-class instruction_store final : public abi::hal {
-public:
-    std::vector<abi::ccu::instruction> code;
-
-    std::uint32_t read32(std::uint64_t) override { return 0; }
-    void write32(std::uint64_t address, std::uint32_t value) override
-    {
-        REQUIRE(address == abi::ccu::k_base + abi::ccu::CODE_INDEX);
-        at_ = value;
-        words_ = 0;
-    }
-    std::uint64_t read64(std::uint64_t) override { return 0; }
-    void write64(std::uint64_t address, std::uint64_t value) override
-    {
-        REQUIRE(address == abi::ccu::k_base + abi::ccu::CODE_DATA);
-        word_[words_++] = value;
-        if (words_ < abi::ccu::k_words_of_instruction)
-            return;
-        code.resize(std::max<std::size_t>(code.size(), at_ + 1));
-        std::memcpy(static_cast<void*>(&code[at_++]), word_, sizeof word_);
-        words_ = 0;
-    }
-    void copy_in(void*, std::uint64_t, std::uint32_t) override {}
-    void copy_out(std::uint64_t, const void*, std::uint32_t) override {}
-    std::uint32_t wait_irq(std::uint32_t, std::uint64_t) override { return 0; }
-    bool poll_until(std::uint64_t, std::uint32_t, std::uint32_t, std::uint64_t) override { return false; }
-    void compute(std::uint32_t) override {}
-    void spin(std::uint32_t) override {}
-    std::uint64_t now_ns() override { return 0; }
-    void log(const char*, std::uint64_t) override {}
-    abi::bus_fault fault() const override { return {}; }
-    void clear_fault() override {}
-
-private:
-    std::uint64_t word_[abi::ccu::k_words_of_instruction] = {};
-    std::uint32_t at_ = 0, words_ = 0;
-};
 
 void add_bits(ccu_program& p, std::uint32_t first, std::uint32_t bits)
 {
@@ -73,7 +33,7 @@ void add_bits(ccu_program& p, std::uint32_t first, std::uint32_t bits)
 /// The program of a task, and what its peers and the task before it send.
 ccu_program program_of(const ccu_job& job, const firmware::ccu_capacities& capacities)
 {
-    instruction_store store;
+    weft::testing::instruction_store store;
     const firmware::ccu_driver unit(store, 0);
     firmware::ccu_code code(unit, 0);
     write_program(code, job, shape_of(job.kind, job.group.size, capacities));
