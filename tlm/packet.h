@@ -105,6 +105,7 @@ public:
         std::uint32_t source = 0; ///< of that packet
     };
     successor& next(std::uint32_t index) { return next_[index]; }
+    const successor& next(std::uint32_t index) const { return next_[index]; }
     packet& at(std::uint32_t index) { return chunks_[index >> k_chunk_shift][index & k_chunk_mask]; }
     std::uint64_t live() const { return live_; }
     std::uint64_t peak() const { return static_cast<std::uint64_t>(chunks_.size()) << k_chunk_shift; }

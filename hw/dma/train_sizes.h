@@ -28,13 +28,19 @@ public:
     sizes of(std::uint32_t payload_bytes) const
     {
         if (payload_bytes < full_bytes_)
-            return {1, static_cast<std::uint32_t>(format_.cells(payload_bytes)),
-                    static_cast<std::uint32_t>(format_.wire_bytes(payload_bytes))};
+            return of_short(payload_bytes);
         const std::uint32_t packets = payload_bytes == full_bytes_ ? 1 : payload_bytes / full_bytes_;
         return {packets, packets * full_cells_, packets * full_wire_bytes_};
     }
 
 private:
+    /// A function of its own: it is so long that full packets would not be inlined with it.
+    [[gnu::noinline]] sizes of_short(std::uint32_t payload_bytes) const
+    {
+        return {1, static_cast<std::uint32_t>(format_.cells(payload_bytes)),
+                static_cast<std::uint32_t>(format_.wire_bytes(payload_bytes))};
+    }
+
     std::uint32_t full_bytes_, full_wire_bytes_, full_cells_;
     const packet_format& format_;
 };

@@ -20,6 +20,8 @@ void fabric_engine::announce(std::uint32_t a, std::uint8_t kind, int stage) cons
         fetch_line(&queues_[qi]);
         fetch_line(&queues_[queue_of(p.out_link, p.out_vl)]);
         fetch_line(voq_ ? static_cast<const void*>(&voqs_[p.fifo]) : &buffers_[qi]);
+        if (control_.on())
+            fetch_line(control_.line_behind(p.link));
         if (arbiter_.counts_turns()) {
             fetch_line(arbiter_.turns_of(p.out_link));
             if (voq_)
@@ -33,6 +35,7 @@ void fabric_engine::announce(std::uint32_t a, std::uint8_t kind, int stage) cons
             fetch_line(l.feeding != k_none ? static_cast<const void*>(&buffers_[l.feeding]) : arbiter_.waiters_of(l));
         } else if (l.waiters > 0) {
             fetch_line(&pool_.at(l.expected));
+            fetch_line(&pool_.next(l.expected));
             fetch_line(arbiter_.waiters_of(l, l.expected_bit));
             fetch_line(&voqs_[voq_of(l, l.expected_bit)]);
             if (arbiter_.counts_turns()) {

@@ -62,8 +62,8 @@ public:
     void set_reverses(const std::vector<std::uint32_t>& reverses)
     {
         wires_.resize(reverses.size());
-        for (std::size_t i = 0; i < reverses.size(); ++i)
-            wires_[i].reverse = reverses[i];
+        sent_.resize(reverses.size());
+        reverses_ = reverses;
     }
     bool on() const { return !wires_.empty(); }
     /// Told of everything that is sent from now on.
@@ -74,7 +74,7 @@ public:
     [[gnu::noinline]] void owe(std::uint32_t link, std::uint64_t now_ps, std::uint32_t cells, std::uint32_t bytes,
                                std::uint32_t packets)
     {
-        const std::uint32_t reverse = wires_[link].reverse;
+        const std::uint32_t reverse = reverses_[link];
         if (reverse == k_none)
             return;
         wire& w = wires_[reverse];
@@ -83,7 +83,7 @@ public:
             w.bytes += bytes;
         } else {
             const std::uint64_t left = settle(w);
-            w.blocks += left + packets;
+            sent_[reverse].blocks += left + packets;
             if (listener_ != nullptr) {
                 tell(reverse, w.busy_until_ps, left, 0);
                 tell(reverse, now_ps, packets, 0);
@@ -94,7 +94,7 @@ public:
     /// `at_ps`, not before `now_ps`.
     void owe_flits(std::uint32_t link, std::uint64_t now_ps, std::uint64_t at_ps, std::uint64_t bytes)
     {
-        const std::uint32_t reverse = wires_[link].reverse;
+        const std::uint32_t reverse = reverses_[link];
         if (reverse == k_none || bytes == 0)
             return;
         wires_[reverse].requests += bytes;
@@ -107,14 +107,14 @@ public:
                          std::uint32_t packets)
     {
         wire& w = wires_[link];
-        if (w.reverse == k_none || (w.cells | w.bytes | w.requests) == 0)
+        if ((w.cells | w.bytes | w.requests) == 0) // nor has a wire without the other direction
             return 0;
         if (w.busy_until_ps < now_ps) {
             send(link, w.busy_until_ps, settle(w));
             return 0;
         }
-        const std::uint64_t of_packet = packets == 1 ? wire_bytes : wire_bytes / packets;
-        const std::uint64_t data_blocks = (of_packet + params_.block_bytes - 1) / params_.block_bytes * packets;
+        const std::uint32_t of_packet = packets == 1 ? wire_bytes : wire_bytes / packets;
+        const std::uint64_t data_blocks = std::uint64_t{(of_packet + params_.block_bytes - 1) / params_.block_bytes} * packets;
         const std::uint64_t cells = data_blocks * params_.cells_per_bit, bytes = data_blocks * params_.bytes_per_bit;
         w.cells -= cells < w.cells ? cells : w.cells;
         w.bytes -= bytes < w.bytes ? bytes : w.bytes;
@@ -130,7 +130,7 @@ public:
     std::uint64_t bytes(std::uint32_t link) const
     {
         const wire& w = wires_[link];
-        return (w.blocks + blocks_for(w)) * params_.control_block_bytes + w.request_bytes + w.requests;
+        return (sent_[link].blocks + blocks_for(w)) * params_.control_block_bytes + sent_[link].request_bytes + w.requests;
     }
     /// Nothing is owed any more.
     void reset()
@@ -140,16 +140,24 @@ public:
             wires_[link].busy_until_ps = 0;
         }
     }
-    std::uint64_t state_bytes() const { return wires_.capacity() * sizeof(wire); }
+    std::uint64_t state_bytes() const
+    {
+        return wires_.capacity() * sizeof(wire) + reverses_.capacity() * sizeof(std::uint32_t) + sent_.capacity() * sizeof(sums);
+    }
+    // For hints to the host's cache: what the next transmission on `link` and the next packet that leaves behind it touch.
+    const void* line_of(std::uint32_t link) const { return &wires_[link]; }
+    const void* line_behind(std::uint32_t link) const { return &wires_[reverses_[link] == k_none ? link : reverses_[link]]; }
 
 private:
-    struct wire {
+    /// What every packet touches; it never lies across two cache lines.
+    struct alignas(32) wire {
         std::uint64_t busy_until_ps = 0;
         std::uint64_t cells = 0, bytes = 0; ///< owed
         std::uint64_t requests = 0;         ///< bytes of requests that are owed
-        std::uint64_t blocks = 0;           ///< control blocks sent
-        std::uint64_t request_bytes = 0;    ///< sent
-        std::uint32_t reverse = k_none;
+    };
+    struct sums {
+        std::uint64_t blocks = 0; ///< control blocks sent
+        std::uint64_t request_bytes = 0;
     };
 
     std::uint64_t blocks_for(const wire& w) const
@@ -169,8 +177,8 @@ private:
     {
         wire& w = wires_[link];
         const std::uint64_t requests = w.requests;
-        w.blocks += blocks;
-        w.request_bytes += requests;
+        sent_[link].blocks += blocks;
+        sent_[link].request_bytes += requests;
         w.requests = 0;
         if (listener_ != nullptr)
             tell(link, at_ps, blocks, requests);
@@ -186,6 +194,8 @@ private:
 
     link_control_params params_;
     std::vector<wire> wires_;
+    std::vector<std::uint32_t> reverses_; ///< of each wire
+    std::vector<sums> sent_;
     control_listener_if* listener_ = nullptr;
 };
 

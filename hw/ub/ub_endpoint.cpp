@@ -195,6 +195,10 @@ bool ub_endpoint::has_room(std::uint32_t die, std::uint32_t destination, bool sh
     if (!to_host && !queues.any_full())
         return true;
     ub_path_cache::path_set& set = paths_.set_for(destination, shortest_paths);
+    if (!to_host && !set.other_ports && (set.ports & queues.full_of_first_64()) == 0 && !set.paths.empty()) {
+        set.passed_over_since[die] = ub_path_cache::path_set::k_not;
+        return true;
+    }
     const auto room = [&](bool beyond) {
         return [&, beyond](const ub_path_cache::choice& path) {
             return path.port == ub_path_cache::k_any_port || queues.has_room(path.port, to_host, beyond);

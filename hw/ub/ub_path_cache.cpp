@@ -149,6 +149,13 @@ void ub_path_cache::fetch(path_set& set)
         std::equal(found.begin(), found.end(), set.paths.begin(), same))
         return; // flows stay where they are
     set.paths = std::move(found);
+    set.ports = 0;
+    set.other_ports = false;
+    for (const choice& c : set.paths)
+        if (c.port < 64)
+            set.ports |= std::uint64_t{1} << c.port;
+        else
+            set.other_ports = true;
     set.round = round;
     note_latencies(set, latencies_ps);
     begin(set);

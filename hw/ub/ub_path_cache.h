@@ -52,6 +52,8 @@ public:
         std::uint32_t key = 0; ///< of index_: destination, and whether it holds shortest paths only
         std::uint32_t epoch = 0;
         std::vector<choice> paths;
+        std::uint64_t ports = 0;   ///< a bit for each of the first 64 by which a path begins
+        bool other_ports = false;  ///< paths begin by others, too, or where tables say
         bool wide = false;                      ///< holds ways beside those of the configured kinds
         const ub_turns::round* round = nullptr; ///< nullptr: all weights are the same
         ub_turns::place place;

@@ -41,6 +41,8 @@ public:
     }
     bool any_full() const { return full_ports_ != 0; }
     std::uint32_t full_ports() const { return full_ports_; }
+    /// A bit for each of the first 64 ports, 1: full, without what goes to hosts.
+    std::uint64_t full_of_first_64() const { return full_of_first_64_; }
     /// `beyond`: for a packet that has waited while others found room, twice as much. Packets that are being read go
     /// beyond a full port, too.
     bool has_room(std::uint32_t port, bool to_host, bool beyond = false) const
@@ -65,12 +67,16 @@ private:
     /// So many cells, or ~cells + 1, more, `bulk_cells` of them to hosts.
     void count(std::uint32_t port, std::uint32_t cells, std::uint32_t bulk_cells)
     {
-        const auto full = [&] { return queued_[port] - bulk_in(port) >= port_cells_ ? 1u : 0u; };
-        full_ports_ -= full();
+        const auto full = [&] { return queued_[port] - bulk_in(port) >= port_cells_; };
+        const bool was_full = full();
         queued_[port] += cells; // unsigned: wraps back
         if (bulk_cells != 0)
             bulk_[port].cells += bulk_cells;
-        full_ports_ += full();
+        if (full() == was_full)
+            return;
+        full_ports_ += was_full ? ~0u : 1u;
+        if (port < 64)
+            full_of_first_64_ ^= std::uint64_t{1} << port;
     }
     /// Of `cells` that leave first, those to hosts.
     static std::uint32_t bulk_cells_leaving(bulk_queue& queue, std::uint32_t lane, std::uint32_t cells)
@@ -91,6 +97,7 @@ private:
 
     std::uint32_t port_cells_ = 0;
     std::uint32_t full_ports_ = 0; ///< without what goes to hosts
+    std::uint64_t full_of_first_64_ = 0;
     std::vector<std::uint32_t> queued_;
     std::vector<std::uint64_t> entered_;
     std::vector<bulk_queue> bulk_;
