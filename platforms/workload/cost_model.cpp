@@ -126,15 +126,18 @@ private:
         double longest = c_.algo == abi::algorithm::multi_ring ? busiest_own_link(rank, streams) : 0;
         // Of all exchanges along a dimension: lanes that go along one at once share its links.
         std::vector<double> wire_us(t_.dim_count, 0);
-        for (const planned_channel& channel : rank.channels) {
-            double us = 0;
-            std::size_t left = to_root ? channel.passes.size() / 2 : channel.passes.size();
+        const std::vector<double> exchanged = only_exchanges(rank) ? exchanges_in_turn(rank, to_root) : std::vector<double>{};
+        for (std::size_t lane = 0; lane < rank.channels.size(); ++lane) {
+            const planned_channel& channel = rank.channels[lane];
+            double us = exchanged.empty() ? 0 : exchanged[lane];
+            std::size_t left = passes_of(channel, to_root);
             each_pass(channel, [&](const planned_pass& p, std::uint32_t number) {
                 if (left == 0)
                     return;
                 --left;
                 const double beside = p.runs.empty() ? 1 : streams[{number, dimension_of(p.runs.front().to)}];
-                us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
+                if (exchanged.empty())
+                    us += p.direct ? exchange(p, lanes) : chain(p, lanes, beside);
                 if (p.direct || !one_ring_of_all())
                     add_wire_time(p, wire_us);
             });
@@ -340,11 +343,28 @@ private:
                 }
         return busiest;
     }
-    /// Everybody to everybody of a line.
-    double exchange(const planned_pass& p, double lanes) const
+    /// Passes before the root of a reduce gathers, else all.
+    static std::size_t passes_of(const planned_channel& channel, bool to_root)
     {
-        if (p.runs.empty())
-            return latency(m_.hop_us[t_.dim_count - 1]);
+        return to_root ? channel.passes.size() / 2 : channel.passes.size();
+    }
+    static bool only_exchanges(const planned_rank& rank)
+    {
+        const auto exchanges = [](const planned_channel& channel) {
+            return std::all_of(channel.passes.begin(), channel.passes.end(), [](const planned_pass& p) { return p.direct; });
+        };
+        return std::all_of(rank.channels.begin(), rank.channels.end(), exchanges);
+    }
+    /// Everybody to everybody of a line.
+    struct exchange_parts {
+        double entry_us;   ///< of the core, before its messages
+        double made_us;    ///< of the core, for all of them
+        double wire_us;    ///< on the links, if nothing keeps a message
+        double last_us;    ///< the last message alone
+        double latency_us; ///< until the last of a peer counts
+    };
+    exchange_parts parts_of(const planned_pass& p) const
+    {
         double messages = 0, size = 0, last = 0;
         for (const planned_run& run : p.runs) {
             last = bytes_of(run);
@@ -353,13 +373,45 @@ private:
         }
         const std::uint32_t d = dimension_of(p.runs.front().to);
         const double all = bytes_per_us(t_.rate_mbps[d]);
-        const double made_us =
-            messages * (instructions(costs::k_axis_run + costs::k_axis_exchange + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us);
         const double peers = std::max(1u, t_.dims[d] - 1);
-        const double wire_us = all != 0 ? size / all : 0;
-        const double last_us = all != 0 ? last / (all / (t_.kind[d] == dimension_kind::full ? peers : 1)) : 0;
-        return std::max(lanes * made_us + last_us, wire_us) + latency(m_.hop_us[d]) + m_.access_us +
-               instructions(p.entry_instructions + costs::k_sleep + costs::k_turn);
+        const double message_us =
+            instructions(costs::k_axis_run + costs::k_axis_exchange + costs::k_message + costs::k_doorbell) + m_.descriptor_us + m_.access_us;
+        return {instructions(p.entry_instructions + costs::k_sleep + costs::k_turn), messages * message_us, all != 0 ? size / all : 0,
+                all != 0 ? last / (all / (t_.kind[d] == dimension_kind::full ? peers : 1)) : 0, latency(m_.hop_us[d]) + m_.access_us};
+    }
+    double exchange(const planned_pass& p, double lanes) const
+    {
+        if (p.runs.empty())
+            return latency(m_.hop_us[t_.dim_count - 1]);
+        const exchange_parts x = parts_of(p);
+        return x.entry_us + std::max(lanes * x.made_us + x.last_us, x.wire_us) + x.latency_us;
+    }
+    /// When each channel of a rank has ended, all of whose passes are exchanges. The core makes the messages of one
+    /// pass after the other, first of the channel whose data came first; the links of a dimension do likewise.
+    std::vector<double> exchanges_in_turn(const planned_rank& rank, bool to_root) const
+    {
+        std::vector<double> ready_us(rank.channels.size(), 0), links_us(t_.dim_count, 0);
+        std::vector<std::size_t> done(rank.channels.size(), 0);
+        double core_us = 0;
+        for (;;) {
+            std::size_t next = rank.channels.size();
+            for (std::size_t i = 0; i < rank.channels.size(); ++i)
+                if (done[i] < passes_of(rank.channels[i], to_root) && (next == rank.channels.size() || ready_us[i] < ready_us[next]))
+                    next = i;
+            if (next == rank.channels.size())
+                return ready_us;
+            const planned_pass& p = rank.channels[next].passes[done[next]++];
+            if (p.runs.empty()) {
+                ready_us[next] += latency(m_.hop_us[t_.dim_count - 1]);
+                continue;
+            }
+            const exchange_parts x = parts_of(p);
+            double& links = links_us[dimension_of(p.runs.front().to)];
+            const double begin_us = std::max(core_us, ready_us[next]) + x.entry_us;
+            core_us = begin_us + x.made_us;
+            links = std::max(core_us + x.last_us, std::max(links, begin_us) + x.wire_us);
+            ready_us[next] = links + x.latency_us;
+        }
     }
 
     // --- Firmware without one ----------------------------------------------------------------------------------------

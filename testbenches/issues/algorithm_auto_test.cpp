@@ -52,10 +52,22 @@ const std::vector<machine_of_test> k_machines = {
       {"all_to_all", {"direct", "two_phase"}}}},
 };
 
+/// Where units compete with cores.
+const std::vector<machine_of_test> k_with_units = {
+    {"ub_mesh/board.yaml", "",
+     {{"all_reduce", {"direct", "parameter_server", "multi_axis", "ccu", "ccu_one_shot"}}, {"reduce_scatter", {"direct", "multi_axis", "ccu"}},
+      {"all_gather", {"direct", "multi_axis", "ccu"}}, {"broadcast", {"mesh_tree", "ccu"}}, {"reduce", {"mesh_tree", "multi_axis", "ccu"}},
+      {"all_to_all", {"direct", "ccu"}}}},
+    {"ub_mesh/rack.yaml", "",
+     {{"all_reduce", {"multi_axis", "ccu", "ccu_one_shot", "ccu_axes"}}, {"reduce_scatter", {"direct", "multi_axis", "ccu", "ccu_axes"}},
+      {"all_gather", {"direct", "multi_axis", "ccu", "ccu_axes"}}, {"broadcast", {"mesh_tree", "ccu", "ccu_axes"}},
+      {"reduce", {"mesh_tree", "multi_axis", "ccu", "ccu_axes"}}, {"all_to_all", {"direct", "two_phase", "ccu", "ccu_axes"}}}},
+};
+
 /// The algorithm that auto takes is within 10 % of the best at every one of `sizes`.
-void check_choices(const std::string& sizes)
+void check_choices(const std::string& sizes, const std::vector<machine_of_test>& machines = k_machines)
 {
-    for (const machine_of_test& m : k_machines)
+    for (const machine_of_test& m : machines)
         for (const auto& [op, algorithms] : m.algorithms) {
             std::map<std::uint64_t, double> best, chosen;
             std::map<std::uint64_t, std::string> name;
@@ -88,6 +100,16 @@ TEST_CASE("auto is within 10 % of the best algorithm on board and rack and mesh 
 {
     check_choices("4 B, 16 B, 64 B, 256 B, 1 KiB, 4 KiB, 16 KiB, 64 KiB, 256 KiB, 1 MiB, 4 MiB, 16 MiB");
     check_choices("64 MiB, 256 MiB");
+}
+
+TEST_CASE("auto is within 10 % of the best of units and cores on board and rack")
+{
+    check_choices("1 KiB, 128 KiB, 2 MiB", k_with_units);
+}
+
+TEST_CASE("auto is within 10 % of the best of units and cores on board and rack: all sizes", "[slow]")
+{
+    check_choices("4 B, 16 KiB, 512 KiB, 1 MiB, 4 MiB, 8 MiB, 16 MiB, 64 MiB", k_with_units);
 }
 
 TEST_CASE("short buffers: by auto no collective takes longer than an all_reduce")
@@ -243,6 +265,21 @@ TEST_CASE("predictions of multi_axis in groups of one dimension know that its la
         CHECK(predicted > 0.85 * measured);
         CHECK(predicted < 1.15 * measured);
     }
+}
+
+// A lane begins its next exchange while the core still makes the messages of another one.
+TEST_CASE("predictions of multi_axis on full meshes know that lanes overlap")
+{
+    const char* const k_meshes[] = {"", "--set mesh.boards=4", "--set mesh.boards=2 --set mesh.npus=2"};
+    for (const char* mesh : k_meshes)
+        for (const char* op : {"reduce_scatter", "all_gather", "all_reduce"})
+            for (const char* size : {"4 KiB", "1 MiB", "2 MiB", "4 MiB", "16 MiB"}) {
+                const nlohmann::json rows = results_of("ub_mesh/rack.yaml", fmt::format("[{{op: {}, algorithms: [auto, multi_axis], sizes: [{}]}}]", op, size), mesh);
+                const double predicted = rows.at(0).at("predicted_us").at("multi_axis").get<double>(), measured = rows.at(1).at("time_us").get<double>();
+                INFO(mesh << " " << op << " of " << size << ": predicted " << predicted << " us, measured " << measured << " us");
+                CHECK(predicted > 0.9 * measured);
+                CHECK(predicted < 1.05 * measured);
+            }
 }
 
 TEST_CASE("auto where nothing is predicted names the remedy")
