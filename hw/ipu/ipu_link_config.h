@@ -35,15 +35,15 @@ struct ipu_link_config {
                 .because("; write for example \"16 GB/s\""));
         visit("usable", self.usable, "Share of the rate that payload has",
               quoted("0.85 of 128 Gbit/s, test model of PopLibs"), real_between(0.01, 1));
-        visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next",
+        visit("latency", self.latency, "Of one IPU-Link, from the exchange of one IPU to that of the next, without `transit` of both",
               assumed("0.8 us: 0.6 to 1.0 us unloaded"), wire);
         visit(
             "congestion", self.congestion,
               "How many times that latency a message has when all tiles of an IPU exchange at once, as in a step of a "
-              "collective. What is more than once is charged where it enters an IPU, not at IPUs on its way",
-              quoted("4.0: the least of 4.0 to 7.7, measured on the Mk1 generation (Citadel, arXiv 1912.03413)"),
+              "collective. What is more than once is charged where it enters an IPU, not at IPUs on its way; messages over gateways pay it, too",
+              calibrated("G3: 4.0 is the least of 4.0 to 7.7, measured on the Mk1 generation (Citadel, arXiv 1912.03413; quoted); that every message pays it came into the model because of G3"),
             real_between(1, 100));
-        visit("transit", self.transit, "Head of a packet through an IPU, a gateway or a switch on its way",
+        visit("transit", self.transit, "Head of a packet through each IPU, from the first to the last, and each gateway and switch",
               assumed("nothing is published"), at_most(duration(1'000'000'000)));
         visit(
             "buffer_per_vl", self.buffer_per_vl, "Input buffer per link and VL",

@@ -21,8 +21,8 @@ namespace {
 void print_bounds(const platform& p)
 {
     const abi::platform_table table = p.rank_table(0);
-    fmt::print("{} ranks. The least time of 64 MiB, and the speed that no algorithm of the ranks exceeds, by what links and memory carry;\n"
-               "latencies and software come on top.\n\n  {:<15} {:>12} {:>16}  {}\n",
+    fmt::print("{} ranks. The least time of 64 MiB, and the speed that no algorithm exceeds in which ranks sum equal shares, by what links\n"
+               "and memory carry; latencies and software come on top.\n\n  {:<15} {:>12} {:>16}  {}\n",
                table.ranks, "collective", "64 MiB (us)", "algbw (GB/s)", "set by");
     constexpr std::uint64_t size = 64 << 20;
     for (unsigned op = 0; op < abi::k_collective_ops; ++op) {
@@ -52,9 +52,10 @@ void print_predictions(const platform& p)
         for (unsigned op = 0; op < abi::k_collective_ops && r.operations != ~0u; ++op)
             if ((r.operations & abi::operations::of(static_cast<abi::collective_op>(op))) != 0)
                 of.push_back(name_of(static_cast<abi::collective_op>(op)));
-        fmt::print("  {:<20} from {}{}{}{}\n", name_of(r.algorithm), rounded_text(data_size(r.from_bytes)),
+        fmt::print("  {:<20} from {}{}{}{}{}\n", name_of(r.algorithm), rounded_text(data_size(r.from_bytes)),
                    r.to_bytes == ~std::uint64_t{0} ? "" : " to " + rounded_text(data_size(r.to_bytes)),
-                   of.empty() ? "" : fmt::format(", {}", fmt::join(of, ", ")), r.source == said ? "" : fmt::format(" ({})", r.source));
+                   of.empty() ? "" : fmt::format(", {}", fmt::join(of, ", ")),
+                   r.gathers_by ? fmt::format(", its all-gather by {}", name_of(*r.gathers_by)) : "", r.source == said ? "" : fmt::format(" ({})", r.source));
         said = r.source;
     }
     fmt::print("\nPredicted, without queues at links (us); the first is what `algorithms: [auto]` takes{}{}.\n\n",

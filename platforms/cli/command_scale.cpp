@@ -235,9 +235,10 @@ std::vector<std::string> findings(const std::vector<scale_point>& points, bool m
         if (begins == points.end())
             continue;
         const double from = (*begins).*p.us, growth_of = static_cast<double>(last.replicas) / begins->replicas;
-        text.push_back(fmt::format("{:<17}  {}{}; {:.1f} % of a step of {} replicas", p.name, growth_of == 1 ? "begins here" : trend_of(from, last.*p.us, growth_of),
+        text.push_back(fmt::format("{:<17}  {}{}; {:.1f} % of a step of {} replicas{}", p.name, growth_of == 1 ? "begins here" : trend_of(from, last.*p.us, growth_of),
                                    begins->replicas == first.replicas || growth_of == 1 ? "" : fmt::format(" since {} replicas", begins->replicas),
-                                   share(last.*p.us, last.step), last.replicas));
+                                   share(last.*p.us, last.step), last.replicas,
+                                   p.us == &scale_point::sync ? ": until the last one has arrived, a part of exchange and all-reduce" : ""));
     }
     const double besides = last.without_compute;
     text.push_back(fmt::format("Amdahl             {:.1f} % of a step of {} replicas remain without compute: faster compute raises throughput at most {:.3g}-fold",

@@ -578,8 +578,13 @@ void yaml_document::apply(const std::string& assignment, std::vector<problem>& p
         complain(join_path(path, p.key_path), p.message);
     if (!value_problems.empty())
         return;
-    if (!value || value->kind == yaml_kind::empty)
-        return complain(path, "no value follows '='");
+    if (!value || value->kind == yaml_kind::empty) {
+        if (assignment.find_first_not_of(" \t", equals + 1) == std::string::npos)
+            return complain(path, "no value follows '='; null takes a key out");
+        if (!take_out(path))
+            complain(path, "is null, which takes a key out, but no such key is set; an entry of a list goes with the list that is written without it");
+        return;
+    }
     mark_override(*value);
 
     // First look whether the path fits the tree, then change it: a refused override leaves the document as it was.
@@ -628,6 +633,28 @@ void yaml_document::apply(const std::string& assignment, std::vector<problem>& p
         node = &entry->value;
     }
     *node = std::move(*value);
+}
+
+bool yaml_document::take_out(const std::string& path)
+{
+    yaml_node* node = &root_;
+    const auto parts = split_path(path);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        if (node->kind == yaml_kind::list) {
+            if (i + 1 == parts.size() || !is_index(parts[i]) || std::stoul(parts[i]) >= node->items.size())
+                return false;
+            node = &node->items[std::stoul(parts[i])];
+            continue;
+        }
+        yaml_entry* const entry = node->kind == yaml_kind::map ? find_entry(*node, parts[i]) : nullptr;
+        if (entry == nullptr)
+            return false;
+        if (i + 1 == parts.size())
+            node->entries.erase(node->entries.begin() + (entry - node->entries.data()));
+        else
+            node = &entry->value;
+    }
+    return true;
 }
 
 const yaml_node* yaml_document::find(std::string_view key_path) const

@@ -67,7 +67,8 @@ public:
     static yaml_document parse(std::string text, std::string file_name);
 
     /// Applies `--set key.path=value` overrides in order, the later one wins. The value is YAML ("82 GB/s", "[4, 4]",
-    /// "{op: all_reduce}"); a number in the path is a list index, from 0, and `*` every index; a missing key is added.
+    /// "{op: all_reduce}"); a number in the path is a list index, from 0, and `*` every index; a missing key is added,
+    /// and `null` takes one out, as if no file had it.
     /// Throws user_error with all that cannot be applied.
     void apply_overrides(const std::vector<std::string>& assignments);
 
@@ -114,6 +115,8 @@ public:
     std::optional<located_text> peek_string(const std::string& key, std::vector<problem>& problems) const;
 
 private:
+    /// Whether there was such a key; entries of lists stay.
+    bool take_out(const std::string& path);
     void apply(const std::string& assignment, std::vector<problem>& problems);
     std::vector<std::string> for_each_entry(const std::string& assignment, std::vector<problem>& problems) const;
     source_position position(std::uint16_t file, int line, int column, bool from_override) const;

@@ -83,7 +83,8 @@ std::vector<published_range> gcl_ranges(ipu_topology topology, std::uint32_t rep
         all.push_back(range);
     }
     add(collective_op::reduce_scatter, sums, 1);
-    add(collective_op::all_gather, gathers, ranks); // weft counts all of them
+    // Of all shards: inside a domain each replica then has what its like in all domains have brought.
+    add(collective_op::all_gather, gathers, replicas);
     // Of groups to which none of these applies: two IPUs on a Barley twist, say.
     all.push_back({abi::algorithm::bidirectional_pair, 0, k_any, k_open});
     return all;

@@ -318,6 +318,7 @@ struct ipu_pod_config {
     /// That in every entry of the workload that names no groups; and what the library chooses where a file names no
     /// algorithm; and the links that a training step has here.
     void complete();
+    bandwidth rate_of_io_tiles(const step_streaming& streaming) const; ///< of all tiles where none are set apart
     bandwidth between_stages(const step_pipeline& pipeline) const; ///< IPU-Links between two stages
     bandwidth host_links() const;                                  ///< of all IPUs that take samples
     std::uint32_t pods() const; ///< Pod64, or less, that the domains are part of
@@ -331,6 +332,7 @@ private:
     abi::platform_table table_of_collectives() const;
     /// Algorithms and rates that the file leaves out, as far as no machine is needed for it.
     void name_defaults();
+    void check_sizes_of_groups(std::vector<config_problem>& p) const;
     std::vector<config_problem> pod_problems() const;
     void check_faults(bool shape_is_known, std::vector<config_problem>& problems) const;
     void check_buffers(std::vector<config_problem>& problems) const;

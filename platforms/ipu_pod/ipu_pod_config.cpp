@@ -106,7 +106,7 @@ void ipu_pod_config::name_defaults()
     if (run.training_step && !run.training_step->algorithm)
         run.training_step->algorithm = k_auto_algorithm;
     if (run.training_step && run.training_step->streaming && !run.training_step->streaming->rate)
-        run.training_step->streaming->rate = gateway.host_link_rate;
+        run.training_step->streaming->rate = std::min(gateway.host_link_rate, rate_of_io_tiles(*run.training_step->streaming));
 }
 
 void ipu_pod_config::complete()
@@ -130,6 +130,12 @@ void ipu_pod_config::complete()
 bandwidth ipu_pod_config::between_stages(const step_pipeline& pipeline) const
 {
     return bandwidth(pipeline.fewest_links() * ipu_link.payload_rate().value());
+}
+
+bandwidth ipu_pod_config::rate_of_io_tiles(const step_streaming& streaming) const
+{
+    const double tiles = streaming.io_tiles == 0 ? streaming.tiles : streaming.io_tiles;
+    return bandwidth(static_cast<std::uint64_t>(static_cast<double>(ipu_link.exchange_rate.value()) * tiles / streaming.tiles));
 }
 
 std::uint32_t ipu_pod_config::pods() const
@@ -318,10 +324,34 @@ std::vector<config_problem> ipu_pod_config::validate() const
                                  fmt::format("is {}, which has nothing to do here: a domain holds one replica, and over gateways every method goes both ways round the ring of domains.", name_of(a))});
     ipu_pod_config whole = *this; // as it will run
     whole.complete();
+    check_sizes_of_groups(p);
     check_workload(whole.run, whole.limits(), p);
     if (links && chips && limit_problems(gateway).empty())
         check_burst(run, trains(), p);
     return p;
+}
+
+/// The library has rings of 1, 2, 4 ... replicas only.
+void ipu_pod_config::check_sizes_of_groups(std::vector<config_problem>& p) const
+{
+    std::vector<abi::platform_table> tables;
+    for (std::uint32_t rank = 0; rank < ranks(); ++rank)
+        tables.push_back(rank_table(rank));
+    const table_of_rank table_of = [&](std::uint32_t rank) -> const abi::platform_table& { return tables[rank]; };
+    for (std::size_t i = 0; i < run.workload.size(); ++i) {
+        const collective_spec& spec = run.workload[i];
+        if (spec.groups.empty())
+            continue;
+        const std::vector<rank_list> lists = find_groups(spec.groups, ranks(), table_of).lists;
+        const auto odd = std::find_if(lists.begin(), lists.end(), [](const rank_list& l) { return (l.size() & (l.size() - 1)) != 0; });
+        if (odd == lists.end())
+            continue;
+        const std::string sizes = fmt::format("a group has {} ranks, but replicas of a ring of the library are a power of two (Scaling, section 7)", odd->size());
+        for (std::size_t k = 0; k < spec.algorithms.size(); ++k)
+            if (const abi::algorithm a = spec.algorithms[k]; abi::is_in(abi::algorithms_with(abi::traits::of_replicas), a) && a != abi::algorithm::replica_broadcast)
+                p.push_back({severity::error, fmt::format("workload.{}.algorithms.{}", i, k),
+                             fmt::format("is {}: {}; take other groups, or an algorithm that is none of the library, as multi_axis.", name_of(a), sizes)});
+    }
 }
 
 /// Of a `pod` whose values are within their limits.
@@ -417,9 +447,9 @@ void ipu_pod_config::check_faults(bool shape_is_known, std::vector<config_proble
             refuse(key, fmt::format("names the replica of faults.late.{} again.", *first));
         if (shape_is_known && pod.replica_size <= s.domain_ipus())
             exists(key, "replica", faults.late[i].replica, s.ipus() / pod.replica_size);
-        if (faults.late[i].by > run.firmware_timeout)
+        if (faults.late[i].by >= run.firmware_timeout)
             p.push_back({severity::warning, key + ".by",
-                         fmt::format("is {}, longer than firmware_timeout = {}: the others give up.",
+                         fmt::format("is {}, not shorter than firmware_timeout = {}: the others give up.",
                                      to_string(faults.late[i].by), to_string(run.firmware_timeout))});
     }
     for (std::size_t i = 0; i < faults.swapped_cables.size(); ++i) {
@@ -465,10 +495,16 @@ void ipu_pod_config::check_step(const training_step_config& step, bool machine_i
     const auto warn = [&](const char* key, std::string text) {
         p.push_back({severity::warning, fmt::format("training_step.{}", key), std::move(text)});
     };
+    if (step.overlap != overlap_rule::none)
+        warn("overlap", "is when_ready: all-reduces run beside compute here and cost it nothing, but tiles of an IPU compute or exchange, never both (bulk-synchronous); the step is too short by what overlaps. Write none.");
     if (step.pipeline && step.pipeline->rate && *step.pipeline->rate > between_stages(*step.pipeline))
         warn("pipeline.rate", fmt::format("is {}, but the {} IPU-Links between two of {} stages carry {}.",
                                           to_string(*step.pipeline->rate), step.pipeline->fewest_links(),
                                           step.pipeline->stages, to_string(between_stages(*step.pipeline))));
+    if (step.streaming && step.streaming->rate && *step.streaming->rate > rate_of_io_tiles(*step.streaming))
+        warn("streaming.rate", fmt::format("is {}, but {} I/O tile{} of {} exchange {}: a share of ipu_link.exchange_rate = {}.", to_string(*step.streaming->rate),
+                                           step.streaming->io_tiles, step.streaming->io_tiles == 1 ? "" : "s", step.streaming->tiles,
+                                           to_string(rate_of_io_tiles(*step.streaming)), to_string(ipu_link.exchange_rate)));
     if (step.streaming && step.streaming->rate && *step.streaming->rate > gateway.host_link_rate)
         warn("streaming.rate", fmt::format("is {}, but gateway.host_link_rate is {}: it comes by the Host-Link.",
                                            to_string(*step.streaming->rate), to_string(gateway.host_link_rate)));
@@ -497,13 +533,14 @@ void ipu_pod_config::check_step(const training_step_config& step, bool machine_i
 void ipu_pod_config::check_buffers(std::vector<config_problem>& p) const
 {
     const packet_format f = ipu_link.format();
-    check_receive_buffer(ipu.chip(), f, "ipu", p);
     const auto check = [&](const char* key, const char* rate_key, data_size buffer, bandwidth rate, duration wire) {
         check_link_buffer(f, key, buffer, rate_key, rate, wire, ipu_link.transit, p);
     };
     const std::uint64_t wire = f.wire_bytes_of_one(f.max_payload_bytes);
     check_packet_time("ipu_link.rate", ipu_link.payload_rate(), wire, p);
     check_hop_time("ipu_link.latency", "times ipu_link.congestion", ipu_link.latency + ipu_link.congested_exchange(), p);
+    // A lane of the exchange takes what one link brings; congestion is its time of flight.
+    check("ipu.dma.receive_buffer", "ipu_link.rate x usable", ipu.dma.receive_buffer, ipu_link.payload_rate(), ipu_link.congested_exchange());
     check("ipu_link.buffer_per_vl", "rate x usable", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
     if (pod.domains > 1) {
         check_packet_time("gateway.gw_link_rate", gateway.gw_link_rate, wire, p);

@@ -6,6 +6,9 @@
 // links that are down leave, and what process groups share, is counted by cuts (link_cuts.h). bound_on() takes the
 // largest of all.
 //
+// All ranks sum equal shares, as in every algorithm here. Where ranks have unlike links, at the ends of a line, an
+// all_reduce that left those with few of them without a share could take less.
+//
 // A process group leaves links of others idle, which routing may borrow; only the links that each of its ranks has
 // bound it.
 //

@@ -222,7 +222,7 @@ struct step_streaming {
               k_user_choice, at_most(k_largest_size));
         visit(
             "rate", self.rate,
-            "Of a rank, each way; left out on ipu_pod: that of the Host-Link of an IPU, gateway.host_link_rate; needed elsewhere",
+            "Of a rank, each way; left out on ipu_pod: that of the Host-Link of an IPU, gateway.host_link_rate, or of the I/O tiles where they exchange less; needed elsewhere",
             k_user_choice, between(bandwidth(1'000'000), bandwidth(100'000'000'000'000)));
         visit("io_tiles", self.io_tiles,
               "Tiles that only move data, so that it comes while the others compute; 0: compute waits for it",

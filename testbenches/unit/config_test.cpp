@@ -486,6 +486,20 @@ TEST_CASE("overrides replace and add values", "[config][fast]")
     CHECK(out.config.title == "a=b");
 }
 
+TEST_CASE("an override of null takes a key out as if no file had it", "[config][fast]")
+{
+    auto source = document(k_good);
+    REQUIRE(source.find("ici.depth") != nullptr);
+    source.apply_overrides({"ici.depth=null", "seed=~", "workload.1.op=null"});
+    CHECK(source.find("ici") != nullptr);
+    CHECK(source.find("ici.depth") == nullptr);
+    CHECK(source.find("seed") == nullptr);
+    CHECK(source.find("workload.1.op") == nullptr);
+    CHECK(source.find("workload.0.op") != nullptr);
+    source.apply_overrides({"seed=8"}); // and it can be set again
+    CHECK(source.find("seed")->text == "8");
+}
+
 TEST_CASE("a bad override is refused and named", "[config][fast]")
 {
     const auto refused = [](const std::string& assignment) -> std::string {
@@ -506,7 +520,9 @@ TEST_CASE("a bad override is refused and named", "[config][fast]")
     CHECK_SAYS(refused("workload[0].op=none"), "not a key path");
     CHECK_SAYS(refused("seed =5"), "not a key path");
     CHECK_SAYS(refused("seed="), "seed: no value follows '='");
-    CHECK_SAYS(refused("seed=~"), "seed: no value follows '='");
+    CHECK_SAYS(refused("seed= "), "seed: no value follows '='");
+    CHECK_SAYS(refused("sead=null"), "sead: is null, which takes a key out, but no such key is set");
+    CHECK_SAYS(refused("workload.0=null"), "workload.0: is null, which takes a key out");
     CHECK_SAYS(refused("workload.2.op=none"), "'workload' has no entry 2; its entries count from 0, the last is 1");
     CHECK_SAYS(refused("workload.op=none"), "'op' is no index");
     CHECK_SAYS(refused("workload.00.op=none"), "'00' is no index");
