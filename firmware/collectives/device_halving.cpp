@@ -29,8 +29,8 @@ constexpr std::uint32_t k_most_slices = 4;
 template <bool rotates> class halving_plan {
 public:
     static constexpr std::uint32_t k_step = costs::k_rdh_step, k_place = costs::k_rdh_place, k_looks = 0;
-    halving_plan(const abi::platform_table& table, const abi::command& command)
-        : map_(table), places_(command), sums_(command.op != abi::collective_op::all_gather), gathers_(command.op != abi::collective_op::reduce_scatter),
+    halving_plan(const abi::platform_table& table, const abi::command& command, std::uint32_t turn)
+        : map_(table), turn_(turn), places_(command), sums_(command.op != abi::collective_op::all_gather), gathers_(command.op != abi::collective_op::reduce_scatter),
           slot_(abi::shard_of(command.count, map_.ranks, 0).count)
     {
         for (std::uint32_t d = 0; d < map_.dims; ++d)
@@ -107,7 +107,7 @@ private:
     std::uint32_t passing() const { return k_most_streams - first_passing() < 4 ? k_most_streams - first_passing() : 4; }
 
     /// The axis of step `i`.
-    std::uint32_t axis_of(std::uint32_t i) const { return rotates ? (i + map_.index * axes_ / map_.per_device) % axes_ : i; }
+    std::uint32_t axis_of(std::uint32_t i) const { return rotates ? (i + map_.index * axes_ / map_.per_device + turn_) % axes_ : i; }
     /// The device across the axes of the steps that are set in `steps`: step 0 is the lowest bit, or the highest one.
     std::uint32_t across(std::uint32_t steps, bool lowest_first) const
     {
@@ -204,6 +204,7 @@ private:
     }
 
     device_map map_;
+    std::uint32_t turn_; ///< axes that the process group begins later
     stream_places places_;
     bool sums_, gathers_;
     std::uint64_t slot_; ///< elements
@@ -225,14 +226,24 @@ bool is_hypercube(const abi::platform_table& table)
     return axes <= k_most_axes_of_cube;
 }
 
+namespace {
+/// Process groups of one rank of each device run beside each other, and begin with different axes.
+std::uint32_t turn_of_group(abi::hal& hal, const firmware_context& context)
+{
+    const abi::platform_table& t = context.table;
+    const bool one_of_device = context.in_group && t.members != 0 && t.device_ranks > 1 && t.device_members <= 1;
+    return one_of_device ? hal.read32(t.members) % t.device_ranks : 0;
+}
+} // namespace
+
 void run_rdh(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
 {
-    run_streams<halving_plan<true>>(hal, dma, context, command, result);
+    run_streams<halving_plan<true>>(hal, dma, context, command, result, turn_of_group(hal, context));
 }
 
 void run_rdh_same_axis(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
 {
-    run_streams<halving_plan<false>>(hal, dma, context, command, result);
+    run_streams<halving_plan<false>>(hal, dma, context, command, result, 0u);
 }
 
 } // namespace weft::firmware

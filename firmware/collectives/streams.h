@@ -214,11 +214,13 @@ private:
     std::uint32_t looks_ = 0; ///< in vain, one after the other
 };
 
-template <class Plan> void run_streams(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result)
+/// `more`: what the plan needs beside table and command.
+template <class Plan, class... More>
+void run_streams(abi::hal& hal, dma_driver& dma, firmware_context& context, const abi::command& command, collective_result& result, More... more)
 {
     exchange x{hal, dma, context, command};
     hal.compute(costs::k_command + costs::k_stream_plan);
-    const Plan plan(context.table, command);
+    const Plan plan(context.table, command, more...);
     x.finish(result, stream_runner(x).run(plan));
 }
 

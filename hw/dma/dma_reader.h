@@ -60,6 +60,7 @@ private:
         std::uint64_t had = 0;              ///< packets, as in fair_turn
         std::uint64_t engine_busy_until_ps = 0; ///< only where an engine has a rate of its own
         std::uint64_t engine_busy_ps = 0;       ///< up to then
+        std::uint64_t message_until_ps = 0;     ///< the engines of the message that is read are busy, likewise
         std::vector<std::uint32_t> transfers; ///< not wholly read, oldest first
     };
     std::uint32_t choose_queue(const dma_port& port, std::uint64_t requests) const;

@@ -7,6 +7,7 @@
 #include "platforms/machine/configured_platform.h"
 #include "platforms/machine/machine_checks.h"
 #include "platforms/machine/workload_checks.h"
+#include "firmware/collectives/device_map.h"
 #include "platforms/trainium/trainium.h"
 
 #include <algorithm>
@@ -240,7 +241,7 @@ public:
         set_ports(costs, config_.control_chip(), config_.neuronlink.ports, config_.neuronlink.port_rate, config_.neuronlink.format());
         costs.engine_rate = std::min(costs.engine_rate, costs.ports_rate);
     }
-    std::vector<published_range> published_ranges(const abi::platform_table&) const override
+    std::vector<published_range> published_ranges(const abi::platform_table& group) const override
     {
         static constexpr const char* k_source = "AWS Neuron documentation, table of algorithms";
         static constexpr const char* k_simulated = "simulations of nodes where rdh cannot run";
@@ -258,6 +259,15 @@ public:
         if (config_.chip.ranks < 4) {
             std::swap(ranges[3], ranges[4]);
             ranges[3].source = "simulations of chips with two ranks";
+        }
+        // The table is of a square torus, with two cycles for rings. Simulated on 2x2, 4x2 and 4x4x4 chips and half of a
+        // 4x4 node, with one cycle: RDH is the fastest from 1 MB on. Where a ring is longer than four, its axes are no
+        // links: KangaRing passes RDH at 2 MB (8 and 16 chips in a ring) and 5.5 MB (8x2).
+        const firmware::device_map map(group);
+        if (firmware::device_cycles(map).count() < 2) {
+            const bool axes_are_links = std::all_of(map.size, map.size + map.dims, [](std::uint32_t n) { return n <= 4; });
+            ranges[1].to_bytes = axes_are_links ? all : (map.dims < 2 ? 2 : 5) * mb;
+            ranges[1].source = "simulations of nodes that are no square torus";
         }
         return ranges;
     }

@@ -423,6 +423,42 @@ TEST_CASE("a wait that is over counts from its semaphore and not from the turn o
     CHECK(runs[3].p->b.irq.rises[0] - runs[3].ring_ps < 2'000'000);
 }
 
+TEST_CASE("an element moves at the rate of one engine")
+{
+    world w;
+    struct one {
+        std::uint64_t bytes;
+        double elements_in_turn; ///< of 512 B on one engine
+        pair_bench* p;
+    };
+    std::vector<one> runs;
+    for (const auto& [bytes, in_turn] : {std::pair{512u, 1.0}, {1024u, 1.0}, {8192u, 1.0}, {2048u, 1.0}}) {
+        knobs k;
+        k.dma.engine.queue_rate = 2_GBps; // 16 engines of 125 MB/s
+        k.dma.engine.spread = 16;
+        k.dma.engine.element_overhead = data_size(256);
+        runs.push_back({bytes, in_turn, &w.add(k)});
+    }
+    w.events.at(k_go, [&] {
+        for (one& r : runs) {
+            r.p->a.enable();
+            r.p->b.enable();
+            r.p->b.write(regs::SEM_THRESHOLD(5), 1);
+            put_elements(r.p->a, 0, message(0, 0x80000, r.bytes, 1, 5), {}, {});
+            r.p->a.ring(0);
+        }
+    });
+    w.run();
+    for (const one& r : runs) {
+        INFO(r.bytes << " B");
+        REQUIRE(r.p->b.irq.rises.size() == 1);
+        const double engine_ps = r.elements_in_turn * (512 + 256) / 0.125e9 * 1e12;
+        const double took_ps = static_cast<double>(r.p->b.irq.rises[0] - k_go);
+        CHECK(took_ps > engine_ps);
+        CHECK(took_ps < engine_ps + 2'000'000);
+    }
+}
+
 TEST_CASE("queues share the rate of all engines and a transfer counts for each of its destinations")
 {
     world w;

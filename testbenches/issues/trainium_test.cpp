@@ -160,6 +160,38 @@ TEST_CASE("trainium: groups with one rank of each chip share the links as counti
     CHECK(four == Approx(4 * link_us).epsilon(0.05));
 }
 
+TEST_CASE("trainium: groups with one rank of each chip begin RDH with different axes", "[trainium]")
+{
+    const auto time = [](const char* by, const std::string& groups) {
+        return time_us(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [16 MiB], groups: [{}]}}]", by, groups));
+    };
+    const std::string all = "\"0-63/4\", \"1-63/4\", \"2-63/4\", \"3-63/4\"";
+    // One group leaves links of three axes idle, which the others take.
+    CHECK(time("rdh", all) < 0.7 * time("rdh_same_axis", all));
+    CHECK(time("rdh", all) < 1.4 * time("rdh", "\"0-63/4\""));
+    CHECK(time("rdh", "\"0-63/4\"") == Approx(time("rdh", "\"1-63/4\"")).epsilon(0.01));
+}
+
+// On nodes that the published table is not of.
+TEST_CASE("trainium: auto takes the fastest family on other tori and in a half of a node", "[trainium]")
+{
+    const auto check_best = [](const std::string& groups, const std::string& more) {
+        const auto rows = [&](const char* by) {
+            return exact(fmt::format("[{{op: all_reduce, algorithms: [{}], sizes: [1 MiB, 16 MiB, 64 MiB]{}}}]", by, groups), "--set data=off " + more).at("results");
+        };
+        const nlohmann::json taken = rows("auto"), rdh = rows("rdh"), kangaring = rows("kangaring");
+        for (std::size_t i = 0; i < taken.size(); ++i) {
+            const double best = std::min(rdh.at(i).at("time_us").get<double>(), kangaring.at(i).at("time_us").get<double>());
+            INFO(groups << " " << more << ", " << taken.at(i).at("size_bytes") << " B by " << taken.at(i).at("algorithm"));
+            CHECK(taken.at(i).at("time_us").get<double>() < 1.1 * best);
+        }
+    };
+    check_best("", "--set node.rows=2 --set node.cols=2");
+    check_best("", "--set node.rows=4 --set node.cols=2");
+    check_best("", "--set node.rows=8 --set node.cols=1");
+    check_best(", groups: [\"0-31\", \"32-63\"]", "");
+}
+
 TEST_CASE("trainium: auto follows the published ranges and what a group cannot run is passed over", "[trainium]")
 {
     const auto chosen = [](const std::string& entry, const std::string& more = "") {
