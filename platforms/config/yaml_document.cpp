@@ -542,13 +542,6 @@ void yaml_document::apply_overrides(const std::vector<std::string>& assignments)
     throw_if_errors(problems);
 }
 
-void yaml_document::leave_out(const std::string& key)
-{
-    root_.entries.erase(
-        std::remove_if(root_.entries.begin(), root_.entries.end(), [&](const yaml_entry& e) { return e.key == key; }),
-        root_.entries.end());
-}
-
 void yaml_document::apply(const std::string& assignment, std::vector<problem>& problems)
 {
     const auto complain = [&](const std::string& path, std::string message) {
@@ -633,28 +626,6 @@ void yaml_document::apply(const std::string& assignment, std::vector<problem>& p
         node = &entry->value;
     }
     *node = std::move(*value);
-}
-
-bool yaml_document::take_out(const std::string& path)
-{
-    yaml_node* node = &root_;
-    const auto parts = split_path(path);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-        if (node->kind == yaml_kind::list) {
-            if (i + 1 == parts.size() || !is_index(parts[i]) || std::stoul(parts[i]) >= node->items.size())
-                return false;
-            node = &node->items[std::stoul(parts[i])];
-            continue;
-        }
-        yaml_entry* const entry = node->kind == yaml_kind::map ? find_entry(*node, parts[i]) : nullptr;
-        if (entry == nullptr)
-            return false;
-        if (i + 1 == parts.size())
-            node->entries.erase(node->entries.begin() + (entry - node->entries.data()));
-        else
-            node = &entry->value;
-    }
-    return true;
 }
 
 const yaml_node* yaml_document::find(std::string_view key_path) const

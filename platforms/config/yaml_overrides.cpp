@@ -1,9 +1,10 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// `*` in the path of an override: every entry of a list.
+// Overrides that are more than a value: `*` in the path stands for every entry of a list, `null` takes a key out.
 #include "platforms/config/yaml_document.h"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 namespace weft {
@@ -37,5 +38,21 @@ std::vector<std::string> yaml_document::for_each_entry(const std::string& assign
     }
     return all;
 }
+
+bool yaml_document::take_out(const std::string& path)
+{
+    const std::size_t dot = path.rfind('.');
+    const std::string section = dot == std::string::npos ? "" : path.substr(0, dot), key = path.substr(dot == std::string::npos ? 0 : dot + 1);
+    auto* const node = const_cast<yaml_node*>(find(section)); // of this document, which may change
+    if (node == nullptr || node->kind != yaml_kind::map)
+        return false;
+    const auto entry = std::find_if(node->entries.begin(), node->entries.end(), [&](const yaml_entry& e) { return e.key == key; });
+    if (entry == node->entries.end())
+        return false;
+    node->entries.erase(entry);
+    return true;
+}
+
+void yaml_document::leave_out(const std::string& key) { take_out(key); }
 
 } // namespace weft

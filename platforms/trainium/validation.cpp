@@ -487,8 +487,8 @@ void trainium_validation::inputs_and_notes()
     input("instructions of a core", "0.05 cycles of 1.4 GHz each", "assumed: the runtime writes descriptors before a collective begins, so that writing them takes little here");
     report.notes.push_back("No input is fitted to these rows. Two constants of the firmware were chosen on this model: the least message of a ring stream (8 KiB) and the "
                            "slices of rdh (up to four of 128 KiB and more).");
-    report.notes.push_back("N1 and N2 rest on assumed inputs: the table of what they do shows that half the rate between the halves, cores that write descriptors slowly, or writes that are not posted, miss them, "
-                           "and that an access of HBM of 400 ns meets N2. N6 without load is the quoted 1.3 us and two such accesses.");
+    report.notes.push_back("N1 and N2 rest on assumed inputs. The table of what they do shows that cores that write descriptors slowly, or writes that are not posted, miss N1; that an access of HBM of 400 ns meets N2, "
+                           "and that half the rate between the halves of a chip halves its crossover. N6 without load is the quoted 1.3 us and two such accesses.");
     report.notes.push_back("The document has no measured curve for 64 ranks: its ranges are what there is to compare with.");
 }
 

@@ -489,10 +489,10 @@ TEST_CASE("overrides replace and add values", "[config][fast]")
 TEST_CASE("an override of null takes a key out as if no file had it", "[config][fast]")
 {
     auto source = document(k_good);
-    REQUIRE(source.find("ici.depth") != nullptr);
-    source.apply_overrides({"ici.depth=null", "seed=~", "workload.1.op=null"});
+    REQUIRE(source.find("ici.clock") != nullptr);
+    source.apply_overrides({"ici.clock=null", "seed=~", "workload.1.op=null"});
     CHECK(source.find("ici") != nullptr);
-    CHECK(source.find("ici.depth") == nullptr);
+    CHECK(source.find("ici.clock") == nullptr);
     CHECK(source.find("seed") == nullptr);
     CHECK(source.find("workload.1.op") == nullptr);
     CHECK(source.find("workload.0.op") != nullptr);
