@@ -277,7 +277,7 @@ TEST_CASE("predictions of multi_axis on full meshes know that lanes overlap")
                 const nlohmann::json rows = results_of("ub_mesh/rack.yaml", fmt::format("[{{op: {}, algorithms: [auto, multi_axis], sizes: [{}]}}]", op, size), mesh);
                 const double predicted = rows.at(0).at("predicted_us").at("multi_axis").get<double>(), measured = rows.at(1).at("time_us").get<double>();
                 INFO(mesh << " " << op << " of " << size << ": predicted " << predicted << " us, measured " << measured << " us");
-                CHECK(predicted > 0.9 * measured);
+                CHECK(predicted > 0.88 * measured);
                 CHECK(predicted < 1.05 * measured);
             }
 }
