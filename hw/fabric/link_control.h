@@ -144,8 +144,7 @@ public:
     {
         return wires_.capacity() * sizeof(wire) + reverses_.capacity() * sizeof(std::uint32_t) + sent_.capacity() * sizeof(sums);
     }
-    // For hints to the host's cache: what the next transmission on `link` and the next packet that leaves behind it touch.
-    const void* line_of(std::uint32_t link) const { return &wires_[link]; }
+    /// For hints to the host's cache: what the next packet that leaves behind `link` touches.
     const void* line_behind(std::uint32_t link) const { return &wires_[reverses_[link] == k_none ? link : reverses_[link]]; }
 
 private:

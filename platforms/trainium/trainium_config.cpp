@@ -260,9 +260,9 @@ public:
             std::swap(ranges[3], ranges[4]);
             ranges[3].source = "simulations of chips with two ranks";
         }
-        // The table is of a square torus, with two cycles for rings. Simulated on 2x2, 4x2 and 4x4x4 chips and half of a
-        // 4x4 node, with one cycle: RDH is the fastest from 1 MB on. Where a ring is longer than four, its axes are no
-        // links: KangaRing passes RDH at 2 MB (8 and 16 chips in a ring) and 5.5 MB (8x2).
+        // The table is of a square torus, with two cycles for rings. Simulated on 2x2, 4x2 and 4x4x4 chips and half of
+        // a 4x4 node, with one cycle: RDH is the fastest from 1 MB on. Where a ring is longer than four, its axes are
+        // no links: KangaRing passes RDH at 2 MB (8 and 16 chips in a ring) and 5.5 MB (8x2).
         const firmware::device_map map(group);
         if (firmware::device_cycles(map).count() < 2) {
             const bool axes_are_links = std::all_of(map.size, map.size + map.dims, [](std::uint32_t n) { return n <= 4; });

@@ -55,11 +55,11 @@ const std::vector<machine_of_test> k_machines = {
 /// Where units compete with cores.
 const std::vector<machine_of_test> k_with_units = {
     {"ub_mesh/board.yaml", "",
-     {{"all_reduce", {"direct", "parameter_server", "multi_axis", "ccu", "ccu_one_shot"}}, {"reduce_scatter", {"direct", "multi_axis", "ccu"}},
+     {{"all_reduce", {"direct", "parameter_server", "multi_axis", "ccu"}}, {"reduce_scatter", {"direct", "multi_axis", "ccu"}},
       {"all_gather", {"direct", "multi_axis", "ccu"}}, {"broadcast", {"mesh_tree", "ccu"}}, {"reduce", {"mesh_tree", "multi_axis", "ccu"}},
       {"all_to_all", {"direct", "ccu"}}}},
     {"ub_mesh/rack.yaml", "",
-     {{"all_reduce", {"multi_axis", "ccu", "ccu_one_shot", "ccu_axes"}}, {"reduce_scatter", {"direct", "multi_axis", "ccu", "ccu_axes"}},
+     {{"all_reduce", {"multi_axis", "ccu", "ccu_axes"}}, {"reduce_scatter", {"direct", "multi_axis", "ccu", "ccu_axes"}},
       {"all_gather", {"direct", "multi_axis", "ccu", "ccu_axes"}}, {"broadcast", {"mesh_tree", "ccu", "ccu_axes"}},
       {"reduce", {"mesh_tree", "multi_axis", "ccu", "ccu_axes"}}, {"all_to_all", {"direct", "two_phase", "ccu", "ccu_axes"}}}},
 };
