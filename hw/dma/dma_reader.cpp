@@ -250,10 +250,11 @@ std::uint64_t dma_reader::through_engine(queue& q, std::uint64_t within, std::ui
     // An element has one engine: a message of few has the rate of as many, while others of the queue have the rest.
     const std::uint64_t elements = engine.elements_of(transfers_[q.reading].piece_bytes);
     const std::uint64_t rounds = (elements + engine.spread - 1) / engine.spread;
+    std::uint64_t& message_until_ps = message_until_ps_[transfers_[q.reading].queue];
     if (within == 0)
-        q.message_until_ps = 0;
-    q.message_until_ps = std::max(q.message_until_ps, shared_.time.now_ps()) + wire_rate(engine.queue_rate).time_ps(moved) * engine.spread * rounds / elements;
-    const std::uint64_t of_queue = std::max(busy(q.engine_busy_until_ps, q.engine_busy_ps, engine.queue_rate), q.message_until_ps);
+        message_until_ps = 0;
+    message_until_ps = std::max(message_until_ps, shared_.time.now_ps()) + wire_rate(engine.queue_rate).time_ps(moved) * engine.spread * rounds / elements;
+    const std::uint64_t of_queue = std::max(busy(q.engine_busy_until_ps, q.engine_busy_ps, engine.queue_rate), message_until_ps);
     return engine.rate.value() == 0 ? of_queue : std::max(of_queue, busy(engines_busy_until_ps_, engines_busy_ps_, engine.rate));
 }
 

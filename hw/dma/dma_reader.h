@@ -25,6 +25,7 @@ public:
     dma_reader(dma_shared& shared, const dma_transfers& transfers, dma_port* ports, dma_rings& rings, dma_sender& sender, const dma_semaphores& semaphores)
         : shared_(shared), transfers_(transfers), ports_(ports), sender_(sender), queues_(shared.config.queues),
           slots_(shared.config.read_ahead), train_(shared.view.train), rings_(rings), semaphores_(semaphores),
+          message_until_ps_(shared.config.engine.queue_rate.value() != 0 ? shared.config.queues : 0),
           counted_at_(shared.config.engine.wake.value() != 0 ? dma_semaphores::k_count : 0)
     {
     }
@@ -60,9 +61,9 @@ private:
         std::uint64_t had = 0;              ///< packets, as in fair_turn
         std::uint64_t engine_busy_until_ps = 0; ///< only where an engine has a rate of its own
         std::uint64_t engine_busy_ps = 0;       ///< up to then
-        std::uint64_t message_until_ps = 0;     ///< the engines of the message that is read are busy, likewise
         std::vector<std::uint32_t> transfers; ///< not wholly read, oldest first
     };
+    static_assert(sizeof(queue) == 64); // a line for each packet that is read
     std::uint32_t choose_queue(const dma_port& port, std::uint64_t requests) const;
     bool has_room(const dma_port& port, const queue& q) const;
     void read(std::uint32_t port, std::uint32_t q, std::uint32_t packets);
@@ -89,6 +90,8 @@ private:
     std::uint32_t woken_ = 0;   ///< bit q: it has waited long enough, and start() will come
     std::uint64_t engines_busy_until_ps_ = 0; ///< of all queues
     std::uint64_t engines_busy_ps_ = 0;
+    /// Of each queue, where engines have rates: until when those of the message that is read are busy.
+    std::vector<std::uint64_t> message_until_ps_;
     static constexpr std::uint32_t k_counts_known = 8;
     /// By semaphore and count; only where `wake` is not zero.
     std::vector<std::array<std::uint64_t, k_counts_known>> counted_at_;

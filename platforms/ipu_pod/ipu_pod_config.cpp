@@ -334,6 +334,8 @@ std::vector<config_problem> ipu_pod_config::validate() const
 /// The library has rings of 1, 2, 4 ... replicas only.
 void ipu_pod_config::check_sizes_of_groups(std::vector<config_problem>& p) const
 {
+    if (std::all_of(run.workload.begin(), run.workload.end(), [](const collective_spec& spec) { return spec.groups.empty(); }))
+        return; // no need of tables
     std::vector<abi::platform_table> tables;
     for (std::uint32_t rank = 0; rank < ranks(); ++rank)
         tables.push_back(rank_table(rank));
