@@ -39,6 +39,9 @@ struct lane_choice {
     std::uint32_t directions = 1; ///< of each: around its rings, or lanes that take turns
     std::uint32_t halves = 1;     ///< of each of these: while one is gathered, the other one is summed
     bool in_parts = false;        ///< each lane has a part of the shard of every rank: axis_lane
+    /// Lanes cut the data like those of an all_reduce, and one more pass moves shards between who sums or gathers them
+    /// and their ranks.
+    bool moves_shards = false;
     bool unlike = false;          ///< the dimensions that begin lanes differ
     lane_shares shares{1, {lane_cut::k_whole}}; ///< by colour, where they have unlike ones
     std::uint64_t chunk_elements; ///< the longest message

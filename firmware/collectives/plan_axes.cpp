@@ -16,6 +16,8 @@ namespace {
 /// its sums. Who sends had this rank's part at that level, which it sent when it was done with the levels before.
 std::uint32_t gather_semaphore(std::uint32_t level, std::uint32_t levels) { return level == 0 ? levels : level - 1; }
 
+std::uint64_t lesser(std::uint64_t a, std::uint64_t b) { return a < b ? a : b; }
+
 class axes_planner : public schedule_writer {
 public:
     axes_planner(ring_map& rings, const abi::command& command, schedule& out);
@@ -27,6 +29,10 @@ private:
     axis_lane& make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed);
     void add_axis(channel_plan& c, std::uint32_t level, bool accumulate, std::uint32_t semaphore);
     void add_gather_to_root(channel_plan& c, std::uint32_t semaphore);
+    void add_move(channel_plan& c, bool gathers, std::uint32_t semaphore);
+    std::uint32_t piece_of_rank(const axis_lane& a, std::uint32_t rank) const;
+    std::uint32_t rank_of_piece(const axis_lane& a, std::uint32_t piece) const;
+    std::uint16_t queue_towards(std::uint32_t rank) const;
     std::uint16_t queue_of_line(std::uint32_t axis) const;
 
     lane_choice lanes_;
@@ -52,7 +58,8 @@ void axes_planner::add_lane(std::uint32_t lane)
     const bool reduces = command_.op != abi::collective_op::all_gather;
     const bool to_root = command_.op == abi::collective_op::reduce;
     const bool gathers = command_.op != abi::collective_op::reduce_scatter && !to_root;
-    const bool by_rank = shards_are_of_ranks(command_.op);
+    const bool moves = lanes_.moves_shards;
+    const bool by_rank = shards_are_of_ranks(command_.op) && !moves;
     const std::uint32_t ways = lanes_.ways(), directions = lanes_.directions, colours = lanes_.colours;
     // Channels have their turns by lane: where links are loaded by lines, one lane of each dimension goes before a
     // second one.
@@ -75,6 +82,8 @@ void axes_planner::add_lane(std::uint32_t lane)
     channel_plan& c = add_channel(lane);
     c.sleeps = half != 0;
     const std::uint32_t first = lane * lanes_.semaphores;
+    if (moves && gathers)
+        add_move(c, true, first + a.levels - 1);
     for (std::uint32_t k = 0; reduces && k < a.levels; ++k)
         add_axis(c, k, true, first + k);
     for (std::uint32_t k = a.levels; gathers && k-- > 0;)
@@ -87,12 +96,14 @@ void axes_planner::add_lane(std::uint32_t lane)
         c.passes[a.levels].after_all_lanes = true;
     if (lanes_.halves > 1 && half == 0)
         c.passes[1].wakes = static_cast<std::uint8_t>(lane + ways);
+    if (moves && reduces)
+        add_move(c, false, first + a.levels);
     if (to_root)
         add_gather_to_root(c, first);
     std::uint32_t steps = 0;
     for (std::uint32_t k = 0; k < a.levels; ++k)
         steps += a.level[k].direct ? 1 : a.level[k].size - 1;
-    out_.steps = steps * (by_rank ? 1 : 2);
+    out_.steps = steps * (shards_are_of_ranks(command_.op) ? 1 : 2) + (moves ? 1 : 0);
 }
 
 axis_lane& axes_planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour, bool reversed)
@@ -100,7 +111,7 @@ axis_lane& axes_planner::make_axis_lane(std::uint32_t lane, std::uint32_t colour
     axis_lane& a = *new (&out_.axis_lanes[lane]) axis_lane;
     std::uint32_t axes[abi::k_max_dims];
     a.levels = axes_of_lane(lanes_.places, colour, axes);
-    const bool of_ranks = shards_are_of_ranks(command_.op);
+    const bool of_ranks = shards_are_of_ranks(command_.op) && !lanes_.moves_shards;
     if (of_ranks && !lanes_.in_parts) // blocks of shards of ranks lie side by side only in this order
         outermost_first(axes, a.levels);
     std::uint32_t first = 0;
@@ -187,6 +198,98 @@ void axes_planner::add_gather_to_root(channel_plan& c, std::uint32_t semaphore)
             p.total_receives += from != level.at ? out_.chunks(a.block(all, table_.ranks, i, from).count) : 0;
         charge(level.size * costs::k_axis_block);
     }
+}
+
+// The pieces of a lane lie side by side in the order of its dimensions, shards in that of ranks. Sums go to their ranks
+// at the end; nobody needs to be told: a sum is complete when its receiver has sent its part of it. Contributions to an
+// all-gather go to who begins with them, who must have entered it.
+void axes_planner::add_move(channel_plan& c, bool gathers, std::uint32_t semaphore)
+{
+    const axis_lane& a = out_.axis_lanes[c.lane];
+    const abi::element_range lane = out_.lanes[c.lane].lists[0];
+    const auto shard = [&](std::uint32_t rank) { return abi::shard_of(command_.count, table_.ranks, rank); };
+    const auto piece = [&](std::uint32_t rank) {
+        const abi::element_range own = abi::shard_of(lane.count, table_.ranks, piece_of_rank(a, rank));
+        return abi::element_range{lane.first + own.first, own.count};
+    };
+    // Every other rank whose shard lies in this rank's piece of the lane, or whose piece in its shard: see(rank, part).
+    const auto each_in_piece = [&](auto&& see) {
+        const abi::element_range own = piece(table_.rank);
+        for (std::uint64_t at = own.first; at < own.first + own.count;) {
+            const std::uint32_t rank = abi::owner_of(command_.count, table_.ranks, at);
+            const std::uint64_t end = lesser(own.first + own.count, shard(rank).first + shard(rank).count);
+            if (rank != table_.rank)
+                see(rank, abi::element_range{at, end - at});
+            at = end;
+        }
+    };
+    const auto each_in_shard = [&](auto&& see) {
+        const abi::element_range own = shard(table_.rank);
+        const std::uint64_t first = own.first > lane.first ? own.first : lane.first;
+        const std::uint64_t last = lesser(own.first + own.count, lane.first + lane.count);
+        for (std::uint64_t at = first; at < last;) {
+            const std::uint32_t rank = rank_of_piece(a, abi::owner_of(lane.count, table_.ranks, at - lane.first));
+            const std::uint64_t end = lesser(last, piece(rank).first + piece(rank).count);
+            if (rank != table_.rank)
+                see(rank, abi::element_range{at, end - at});
+            at = end;
+        }
+    };
+    pass& p = add_pass(c, run_source::shards);
+    p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(semaphore));
+    p.view = {2, 0, table_.rank, table_.rank}; // one step
+    const auto send = [&](std::uint32_t rank, abi::element_range part) {
+        if (p.sends == 0)
+            p.first_queue = queue_towards(rank);
+        add_send(p, part, rank);
+    };
+    std::uint32_t receives = 0;
+    if (gathers) {
+        each_in_shard(send);
+        each_in_piece([&](std::uint32_t rank, abi::element_range) {
+            ++receives;
+            notify(queue_towards(rank), rank, k_sem_mover_ready);
+        });
+        p.needs_ready = p.sends != 0;
+        p.ready_semaphore = static_cast<std::uint8_t>(k_sem_mover_ready);
+        if (p.sends != 0)
+            expect(k_sem_mover_ready, p.sends);
+    } else {
+        each_in_piece(send);
+        each_in_shard([&](std::uint32_t, abi::element_range) { ++receives; });
+    }
+    p.has_queue = p.sends != 0;
+    p.total_sends = p.free_sends = p.sends;
+    p.total_receives = receives;
+    charge((p.sends + receives) * a.levels * costs::k_axis_block);
+}
+
+std::uint32_t axes_planner::piece_of_rank(const axis_lane& a, std::uint32_t rank) const
+{
+    std::uint32_t piece = 0;
+    for (std::uint32_t i = 0; i < a.levels; ++i)
+        piece += rank / rank_stride(table_, table_.dim_count - 1 - a.level[i].axis) % a.level[i].size * a.level[i].stride;
+    return piece;
+}
+
+std::uint32_t axes_planner::rank_of_piece(const axis_lane& a, std::uint32_t piece) const
+{
+    std::uint32_t rank = 0;
+    for (std::uint32_t i = 0; i < a.levels; ++i)
+        rank += piece / a.level[i].stride % a.level[i].size * rank_stride(table_, table_.dim_count - 1 - a.level[i].axis);
+    return rank;
+}
+
+// That of the neighbour along the innermost dimension in which `rank` differs.
+std::uint16_t axes_planner::queue_towards(std::uint32_t rank) const
+{
+    for (std::uint32_t axis = 0; axis < table_.dim_count; ++axis) {
+        const std::uint32_t d = table_.dim_count - 1 - axis, size = table_.dims[d];
+        const std::uint32_t to = rank / rank_stride(table_, d) % size;
+        if (to != table_.coord[d])
+            return static_cast<std::uint16_t>(queue_of_line(axis) + (to + size - table_.coord[d]) % size - 1);
+    }
+    return 0;
 }
 
 // Queues of a line of direct exchanges: one for each other rank, behind those of the lines further in.

@@ -24,6 +24,7 @@ namespace weft::firmware {
 /// Where the runs of a pass come from.
 enum class run_source : std::uint8_t {
     list,      ///< entries of schedule::sends
+    shards,    ///< the same: shards on their way between their ranks and those that sum or gather them
     ring,      ///< shards of the lane's lists, by position on a ring, falling
     ring_rank, ///< shards of the ranks, split in two by lane, along a ring
     ring_walk, ///< the same along a ring without positions: the walk around failed chips

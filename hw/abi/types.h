@@ -176,5 +176,12 @@ constexpr element_range shard_of(std::uint64_t count, std::uint32_t n, std::uint
     const std::uint64_t first = base * index + (index < extra ? index : extra);
     return {first, base + (index < extra ? 1u : 0u)};
 }
+/// Index of the shard that `element` (< count) lies in.
+constexpr std::uint32_t owner_of(std::uint64_t count, std::uint32_t n, std::uint64_t element)
+{
+    const std::uint64_t base = count / n;
+    const std::uint64_t longer = count % n * (base + 1); // elements of shards with one more
+    return static_cast<std::uint32_t>(element < longer ? element / (base + 1) : count % n + (element - longer) / base);
+}
 
 } // namespace weft::abi

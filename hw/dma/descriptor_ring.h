@@ -33,6 +33,8 @@ public:
     std::uint32_t not_fetched() const { return tail_ - fetched_; }
     /// Slot of the entry `ahead` behind the next one to fetch.
     std::uint32_t next_slot(std::uint32_t entries, std::uint32_t ahead = 0) const { return (fetched_ + ahead) & (entries - 1); }
+    /// That of the oldest descriptor that is not wholly sent.
+    std::uint32_t oldest_slot(std::uint32_t entries) const { return sent_ & (entries - 1); }
     /// A descriptor of `entries` is on chip.
     void fetch(std::uint32_t entries) { fetched_ += entries; }
 

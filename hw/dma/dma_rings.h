@@ -62,7 +62,9 @@ public:
     void stop(std::uint32_t q, const char* reason) { queues_[q].stopped_by = reason; }
     const char* stopped_by(std::uint32_t q) const { return queues_[q].stopped_by; } ///< nullptr: it runs
     /// Where its next entry stands in the ring; of a queue that a descriptor has stopped, that descriptor.
-    std::uint32_t next_slot(std::uint32_t q) const { return queues_[q].ring.next_slot(static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(q)))); }
+    std::uint32_t next_slot(std::uint32_t q) const { return queues_[q].ring.next_slot(entries(q)); }
+    /// Where the oldest descriptor stands that is not wholly sent.
+    std::uint32_t oldest_slot(std::uint32_t q) const { return queues_[q].ring.oldest_slot(entries(q)); }
     std::uint32_t left(std::uint32_t q) const { return queues_[q].ring.left(); }
     bool idle() const;
     void reset();
@@ -77,6 +79,7 @@ private:
         const char* stopped_by = nullptr;
         std::unique_ptr<abi::dma_descriptor> elements_of; ///< the one whose elements are being fetched
     };
+    std::uint32_t entries(std::uint32_t q) const { return static_cast<std::uint32_t>(regs_.at(abi::dma::RING_ENTRIES(q))); }
     void start_fetch(std::uint32_t q);
     std::uint64_t place_of_next(std::uint32_t q, std::uint32_t ahead = 0) const;
     bool read_entry(std::uint32_t q, std::uint32_t ahead, void* to) const;

@@ -351,7 +351,7 @@ private:
     static bool only_exchanges(const planned_rank& rank)
     {
         const auto exchanges = [](const planned_channel& channel) {
-            return std::all_of(channel.passes.begin(), channel.passes.end(), [](const planned_pass& p) { return p.direct; });
+            return std::all_of(channel.passes.begin(), channel.passes.end(), [](const planned_pass& p) { return p.direct || p.moves_shards; });
         };
         return std::all_of(rank.channels.begin(), rank.channels.end(), exchanges);
     }
@@ -401,6 +401,11 @@ private:
             if (next == rank.channels.size())
                 return ready_us;
             const planned_pass& p = rank.channels[next].passes[done[next]++];
+            if (p.moves_shards) {
+                core_us = std::max(core_us, ready_us[next]) + instructions(p.entry_instructions) + woken_message();
+                ready_us[next] = core_us + latency(farthest()) + moved_shard_us();
+                continue;
+            }
             if (p.runs.empty()) {
                 ready_us[next] += latency(m_.hop_us[t_.dim_count - 1]);
                 continue;
@@ -412,6 +417,18 @@ private:
             links = std::max(core_us + x.last_us, std::max(links, begin_us) + x.wire_us);
             ready_us[next] = links + x.latency_us;
         }
+    }
+
+    /// A shard on the slowest link that it takes; shards meet in each dimension.
+    double moved_shard_us() const
+    {
+        double us = 0, levels = 0;
+        for (std::uint32_t d = 0; d < t_.dim_count; ++d)
+            if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0) {
+                us = std::max(us, bytes_ / t_.ranks * (t_.dims[d] - 1) / bytes_per_us(t_.rate_mbps[d]));
+                ++levels;
+            }
+        return levels * us;
     }
 
     // --- Firmware without one ----------------------------------------------------------------------------------------

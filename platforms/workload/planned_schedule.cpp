@@ -40,6 +40,7 @@ std::string name_of_pass(const firmware::pass& p)
     case run_source::tile: return fmt::format("{} in a tile of {}, in rounds", half, p.view.size);
     case run_source::donate: return "sums of its tile to a whole pair of rows";
     case run_source::give_back: return "results to the neighbours of failed chips";
+    case run_source::shards: return p.ready_semaphore != 0 ? "shards to who gathers them" : "shards to their ranks";
     case run_source::list: break;
     }
     return p.total_sends == 0 ? "receives only"
@@ -207,6 +208,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
             pass.forwards = p.forwards;
             pass.entry_instructions = p.entry_cost;
             pass.direct = p.source == run_source::axis_direct;
+            pass.moves_shards = p.source == run_source::shards;
             pass.ranks = firmware::is_ring(p.source) ? p.view.size : 0;
             if (p.tells_when_entered)
                 ++rank.sent[{p.view.predecessor, p.ready_semaphore}];

@@ -29,6 +29,7 @@ struct planned_pass {
     std::string what; ///< "reduce-scatter, ring of 16"
     bool forwards = false;   ///< messages wait for those that arrive
     bool direct = false;     ///< everybody of a line to everybody else of it
+    bool moves_shards = false; ///< between their ranks and those that sum or gather them, who may be itself
     std::uint32_t ranks = 0; ///< of the ring or line
     std::uint32_t entry_instructions = 0; ///< costs.h: what entering it takes
     std::vector<planned_run> runs;

@@ -5,9 +5,10 @@
 // streams that stand still, volumes, lost messages, and what is refused.
 #include <catch2/catch.hpp>
 
-#include "firmware/collectives/planner.h"
 #include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/lane_choice.h"
 #include "firmware/collectives/line_cycles.h"
+#include "firmware/collectives/planner.h"
 #include "firmware/collectives/supports.h"
 #include "testbenches/firmware/loopback_world.h"
 
@@ -315,6 +316,34 @@ TEST_CASE("full mesh: multi_axis with parts of lanes by rates is exact")
                 INFO(to_text(dims) << " op " << int(op) << " + " << more);
                 REQUIRE(run_all(o, {make({op, algorithm::multi_axis}, count, more == 7 ? 3000 : 1 << 20),
                                     make({op, algorithm::multi_axis}, 5, 64)}) == "");
+            }
+}
+
+// Slow links, so that lanes pay for data whose shards are too short to be cut: they go to their ranks one by one.
+TEST_CASE("full mesh: multi_axis with shards that move between ranks is exact")
+{
+    std::uint32_t seed = 0;
+    for (const sides& dims : {sides{2, 2, 2}, sides{3, 2, 2}, sides{4, 3, 2}, sides{2, 3, 1, 2}, sides{2, 2, 3, 2}, sides{5, 2, 3}})
+        for (const collective_op op : {collective_op::reduce_scatter, collective_op::all_gather})
+            for (const std::uint64_t more : {0, 1, 7}) {
+                const std::uint64_t count = std::uint64_t{product(dims)} * 700 + more;
+                world_options o = full(dims, ++seed);
+                o.link_mbps = 1'000;
+                o.buffer_bytes = 4 * count + 64;
+                o.queues = 1 + seed % 7;
+                o.ring_entries = 1u << (2 + seed % 4);
+                o.freeze_one_in = seed % 3 == 0 ? 3 : 0;
+                abi::platform_table table = table_of(dims, 0);
+                for (std::size_t d = 0; d < dims.size(); ++d)
+                    table.rate_mbps[d] = o.link_mbps * (dims[d] - 1);
+                REQUIRE(lane_choice(table, make({op, algorithm::multi_axis}, count, 1 << 20), 1 << 18).moves_shards);
+                const collective_op other = op == collective_op::all_gather ? collective_op::reduce_scatter : collective_op::all_gather;
+                INFO(to_text(dims) << " op " << int(op) << " + " << more);
+                // One behind the other, among others that use the same semaphores.
+                REQUIRE(run_all(o, {make({op, algorithm::multi_axis}, count, 1 << 20), make({op, algorithm::multi_axis}, count - 3, 1 << 20),
+                                    make({collective_op::all_reduce, algorithm::multi_ring}, count / 2, 3000),
+                                    make({op, algorithm::multi_axis}, count - 100, 1 << 20), make({other, algorithm::multi_axis}, count, 64),
+                                    make({op, algorithm::multi_axis}, count / 3, 1 << 20)}) == "");
             }
 }
 

@@ -327,7 +327,7 @@ TEST_CASE("tofino: a job without loss recovery is removed while a packet of it i
     for (std::uint32_t i = 0; i < k_times; ++i) {
         const std::uint64_t begin_us = 10 + 10 * i;
         w.events.at(begin_us * k_us - k_us / 2, [&] { w.chip.add_job(j); });
-        w.send(begin_us, 1, m);
+        w.send(static_cast<double>(begin_us), 1, m);
         w.events.at(begin_us * k_us + i * k_us / 40, [&] { w.chip.remove_job(0); });
     }
     w.run();

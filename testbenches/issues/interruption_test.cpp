@@ -47,7 +47,7 @@ void check_interrupted(started_program& weft, const char* signal)
     CHECK(has(weft.err(), "have not answered. It was working: in "));
     CHECK(has(weft.err(), " % of its bytes have arrived.\n"));
     CHECK_FALSE(has(weft.err(), "wait inside the fabric")); // nothing is stuck
-    CHECK_FALSE(has(weft.err(), "descriptors left"));
+    CHECK_FALSE(has(weft.err(), "ring entries left"));
     CHECK(has(weft.err(), "the core")); // what they do, and where
     CHECK(has(weft.err(), "firmware/"));
     CHECK(has(weft.err(), "weft::firmware::"));

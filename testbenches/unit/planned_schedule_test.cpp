@@ -563,6 +563,43 @@ TEST_CASE("multi_axis: one lane goes along fast dimensions first where slow ones
     CHECK(first_pass(4 << 10, 40'000).find("along dimension 2") != std::string::npos);  // messages cost more
 }
 
+// Where each message would have many pieces, lanes go as in an all_reduce, and each shard once to its rank or from it.
+TEST_CASE("multi_axis: shards move where blocks of them would have many pieces", "[schedule]")
+{
+    const auto plans = [](std::vector<std::uint32_t> dims, collective_op op, std::uint64_t count) {
+        std::vector<planned_rank> ranks;
+        for (abi::platform_table& t : shape{"", dims, dimension_kind::full, {}}.tables()) {
+            for (std::size_t d = 0; d < dims.size(); ++d)
+                t.rate_mbps[d] = (d < 2 ? 100'000u : 448'000u) * (dims[d] - 1);
+            ranks.push_back(plan_of(t, case_of(op, algorithm::multi_axis, count, 256 << 10)));
+        }
+        CHECK(unmatched(ranks) == "");
+        return ranks;
+    };
+    const auto moved = [](const std::vector<planned_rank>& ranks) {
+        std::uint64_t elements = 0;
+        for (const planned_rank& rank : ranks)
+            for (const planned_channel& c : rank.channels)
+                for (const planned_pass& p : c.passes)
+                    for (const planned_run& run : p.runs)
+                        elements += p.moves_shards ? run.range.count : 0;
+        return elements;
+    };
+    for (const collective_op op : {collective_op::reduce_scatter, collective_op::all_gather})
+        for (const std::vector<std::uint32_t>& dims : {std::vector<std::uint32_t>{4, 4, 4, 8}, {2, 3, 5, 7}, {2, 2, 2, 2, 3, 3}})
+            for (const std::uint64_t more : {0, 1, 37, 95}) {
+                const std::uint64_t count = (2 << 20) + more;
+                std::uint64_t n = 1;
+                for (const std::uint32_t d : dims)
+                    n *= d;
+                const std::uint64_t elements = moved(plans(dims, op, count));
+                CHECK(elements > count / 2); // each at most once; those that stay are few
+                CHECK(elements <= count);
+                CHECK(moved(plans(dims, op, 5)) == 0);
+            }
+    CHECK(moved(plans({8, 8}, collective_op::reduce_scatter, 2 << 20)) == 0);
+}
+
 TEST_CASE("every rank is sent exactly the messages that it waits for", "[schedule]")
 {
     const shape shapes[] = {
