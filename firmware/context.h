@@ -66,9 +66,9 @@ constexpr std::uint32_t line_ready_semaphore(std::uint32_t axis)
     return axis < 4 ? k_sem_tree_ready + axis : k_sem_donor_ready + axis - 4;
 }
 static_assert(line_ready_semaphore(abi::k_max_dims - 1) < k_sem_all_to_all, "semaphore ranges overlap");
-/// Who gathers shards of an all_gather of multi_axis for their ranks is ready. Its senders change from call to call, but
-/// none of them can leave before it has this rank's shard, so none can say it twice meanwhile: rule 1 holds with a set.
-/// Ring number 2 does not exist there.
+/// Who gathers shards of an all_gather of multi_axis for their ranks is ready. Its senders change from call to call.
+/// None of them can leave before it has this rank's shard, nor say it twice meanwhile: rule 1 holds with a set. Ring
+/// number 2 does not exist there.
 inline constexpr std::uint32_t k_sem_mover_ready = k_sem_ready + 2;
 /// Data of multi_axis, by lane, dimension and direction of the data: those of all kinds above.
 inline constexpr std::uint32_t k_axis_data_semaphores = 20;

@@ -75,7 +75,7 @@ bool examine(const std::string& configs, std::uint64_t memory_bytes)
     fmt::print("Program   weft {}\n", version());
     const std::vector<std::string> parts = built_in();
     fmt::print("With      {}\n", parts.empty() ? "nothing optional" : fmt::format("{}", fmt::join(parts, ", ")));
-    fmt::print("Cores     {}; one simulation uses one, `sweep`, `bursts` and `scale` use all\n",
+    fmt::print("Cores     {}; one simulation uses one, `sweep`, `tune`, `explain`, `validate`, `bursts` and `scale` use all\n",
                std::thread::hardware_concurrency());
     fmt::print("Memory    {} free\n", rounded_text(data_size(memory_bytes)));
     std::vector<std::string> broken;

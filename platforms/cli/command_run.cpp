@@ -119,6 +119,9 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         if (!c.what.groups.empty())
             table = tables_told(p, c.what).front();
         row.experts_per_token = experts_of(c.what, table.ranks);
+        if (abi::by_switch(c.what.algo))
+            table.ranks = p.ranks_of_sum();
+        row.transposed = c.what.transposed;
         row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, table.ranks, row.experts_per_token);
         if (row.group.empty())
             row.group = fmt::format("{}", fmt::join(c.what.groups, "; "));
@@ -569,6 +572,10 @@ int run(const run_options& options)
         print_to_stderr("warning: --trace {} has {}. Name other ranks, links or times.\n", options.trace, traced->summary());
     if (has_pcap && captured->shows_nothing())
         print_to_stderr("warning: --pcap {} has {}. Name other links or times.\n", options.pcap, captured->summary());
+    if (options.quiet && has_trace && traced->is_cut())
+        print_to_stderr("warning: --trace {} has {}\n", options.trace, traced->summary());
+    if (options.quiet && has_pcap && captured->is_cut())
+        print_to_stderr("warning: --pcap {} has {}\n", options.pcap, captured->summary());
     for (const job_restart& restart : outcome.restarts)
         print_to_stderr("restart: {}\n", restart.text);
     for (const std::string& warning : outcome.warnings)

@@ -268,8 +268,8 @@ void tell_missing(const sweep_report& report, const std::string& dir)
     }
     if (missing > k_most_names)
         names += fmt::format("  ... and {} more\n", missing - k_most_names);
-    print_to_stderr("{} of {} points are finished and kept in {}/points; the same command goes on from there.\n{}",
-               done, report.points.size(), dir, names);
+    print_to_stderr("{} of {} points are finished and kept in {}/points; the same command {}.\n{}", done, report.points.size(), dir,
+                    missing == 0 ? "needs no more of them" : "goes on from there", names);
 }
 
 void check_targets(const sweep_options& options, const sweep_file& file, const sweep_plan& plan, const std::string& dir)

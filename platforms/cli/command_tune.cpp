@@ -31,6 +31,8 @@ namespace weft::cli {
 
 namespace {
 
+constexpr const char* k_not_run = "not run";
+
 constexpr const char* k_default_sizes = "1KiB..64MiB";
 
 struct tune_options {
@@ -333,7 +335,7 @@ tune_plan plan_of(const std::vector<tuned_kind>& kinds, const std::vector<std::u
             tuning_row row;
             row.size_bytes = c.size_bytes;
             row.count = c.count;
-            row.times.assign(kind.algorithms.size(), {std::nullopt, "not run", ""});
+            row.times.assign(kind.algorithms.size(), {std::nullopt, k_not_run, ""});
             if (const auto choice = choice_without_table(machine, c))
                 row.predicted = name_of(*choice);
             s.rows.push_back(std::move(row));
@@ -363,19 +365,25 @@ tune_plan plan_of(const std::vector<tuned_kind>& kinds, const std::vector<std::u
     return plan;
 }
 
-/// Fills what follows from the times: fastest, ranges, crossovers; and the ranges of `table`.
+/// Fills what follows from the times, of sizes that nothing is missing of: fastest, ranges, crossovers; and the ranges
+/// of `table`.
 void evaluate(tuning_section& s, const tuned_kind& kind, tuned_cases& table)
 {
     measured_curves curves;
     curves.times_ps.resize(s.algorithms.size());
-    for (tuning_row& row : s.rows) {
+    std::vector<std::size_t> whole; // rows of which every point has run, or cannot
+    for (std::size_t i = 0; i < s.rows.size(); ++i) {
+        const tuning_row& row = s.rows[i];
+        if (std::any_of(row.times.begin(), row.times.end(), [](const tuning_time& t) { return t.missing == k_not_run; }))
+            continue;
+        whole.push_back(i);
         curves.sizes.push_back(row.size_bytes);
         for (std::size_t a = 0; a < row.times.size(); ++a)
             curves.times_ps[a].push_back(row.times[a].ps);
     }
     const lowest_curves lowest = lowest_of(curves);
-    for (std::size_t i = 0; i < s.rows.size(); ++i) {
-        tuning_row& row = s.rows[i];
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+        tuning_row& row = s.rows[whole[i]];
         row.fastest = lowest.at[i];
         for (std::size_t a = 0; a < row.times.size(); ++a)
             if (row.times[a].ps && a != row.fastest && (!row.next || *row.times[a].ps < *row.times[*row.next].ps))
@@ -698,8 +706,8 @@ int tune(const tune_options& options)
         std::cout << replaced.text();
     }
     if (stopped) {
-        print_to_stderr("{} of {} points are kept in {}; the same command goes on from there.\n", report.finished,
-                   report.points, points_dir);
+        print_to_stderr("{} of {} points are kept in {}; the same command {}.\n", report.finished, report.points, points_dir,
+                        report.finished == report.points ? "needs no more of them" : "goes on from there");
         return interrupted_exit_code();
     }
     return report.finished + report.refused == report.points ? 0 : 1;

@@ -221,7 +221,9 @@ std::size_t explained_case::find(const std::string& wanted) const
         throw user_error(
             fmt::format("--case: {} is neither a number nor OP:ALGORITHM:SIZE, as all_reduce:ring_1d:1MiB; {} has:{}",
                         in_quotes(wanted), results_.file, listed(rows)));
-    const parsed_quantity size = parse_quantity(quantity_kind::data_size, wanted.substr(b + 1));
+    parsed_quantity size = parse_quantity(quantity_kind::data_size, wanted.substr(b + 1));
+    if (const std::optional<std::uint64_t> bytes = whole_number(wanted.substr(b + 1))) // as tables have it
+        size = parse_quantity(quantity_kind::data_size, fmt::format("{} B", *bytes));
     std::vector<std::size_t> found;
     for (std::size_t i = 0; size.ok && i < rows.size(); ++i)
         if (rows[i].op == wanted.substr(0, a) && rows[i].algorithm == wanted.substr(a + 1, b - a - 1) &&

@@ -49,6 +49,7 @@ public:
     /// "8 files, 1204 packets", and what is not among them.
     std::string summary() const;
     /// The filter has left nothing of what there was.
+    bool is_cut() const { return left_out_ > 0; } ///< by --pcap-limit
     bool shows_nothing() const { return packets_ + left_out_ == 0 && filtered_ != 0; }
 
     std::uint32_t add_wire(const component& owner, std::uint32_t wire, wire_protocol protocol) override;

@@ -30,6 +30,7 @@ public:
     void check_filter() const;
     /// "12 records", and what is not among them.
     std::string summary() const;
+    bool is_cut() const { return out_.dropped() > 0; } ///< by --trace-limit
     /// The filter has left nothing of what there was.
     bool shows_nothing() const { return out_.written() + out_.dropped() == 0 && filtered_ != 0; }
 

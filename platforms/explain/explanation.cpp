@@ -113,7 +113,7 @@ std::string bound_sentence(const json& all)
             ? fmt::format("; no part is busy for long: messages wait for each other, and links send one after the other for {:.1f} % of this path", 100 * sends)
         : limit == "latency" && most > k_much ? fmt::format("; no part is busy for long, and {:.1f} % of this path is {}", 100 * most, mostly)
         : limit == "latency" ? "; nothing is short, steps wait for each other"
-        : of_path < k_little ? fmt::format("; by that the run was limited by {}, which has {:.1f} % of this path: only a run with more of it tells", limit, 100 * of_path)
+        : of_path < k_little ? fmt::format("; results say \"limited by {}\", of which this path has {:.1f} %: the path counts", limit, 100 * of_path)
                              : fmt::format("; the run was limited by {}, {:.1f} % of this path", limit, 100 * of_path);
     if (share >= 0)
         text += fmt::format("The part of the machine with most to do or to wait for is {}, {:.1f} % of the time{}.\n",

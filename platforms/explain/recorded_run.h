@@ -105,6 +105,7 @@ struct recorded_run : packet_steps {
     std::vector<trace_slice> slices; ///< of devices without steps
 
     std::uint64_t begin_ps = 0;           ///< the command is posted
+    std::uint64_t resend_timeout_ps = 0;  ///< machine::resend_timeout_ps()
     std::vector<std::uint64_t> answer_ps; ///< by rank
 };
 

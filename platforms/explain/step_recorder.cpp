@@ -177,6 +177,7 @@ core_fitting step_recorder::fit(std::uint32_t rank)
 
 void step_recorder::attach(machine& m)
 {
+    run_.resend_timeout_ps = m.resend_timeout_ps();
     run_.cores.resize(std::max(m.chips().size(), gate_of_rank_.size()));
     for (std::uint32_t rank = 0; rank < m.chips().size() && rank < gate_of_rank_.size(); ++rank)
         if (gate_of_rank_[rank] != nullptr)

@@ -114,8 +114,8 @@ std::vector<recipe> recipes()
         {"memory twice as fast", {config_part::memory}, true, true, false, 0, {c::memory}, "memory"},
         {"coprocessors twice as fast", {config_part::ccu}, true, true, false, 0, {c::ccu}, "offload"},
         {"network cards with half the delays", {config_part::nic}, false, true, false, 0, {c::nic}},
-        {"half the timeout of resends", {config_part::job}, false, false, false, 50, {c::time_out}},
-        {"twice the timeout of resends", {config_part::job}, false, false, false, 200, {c::time_out}},
+        {"half the timeout of resends", {config_part::job, config_part::links}, false, false, false, 50, {c::time_out}},
+        {"twice the timeout of resends", {config_part::job, config_part::links}, false, false, false, 200, {c::time_out}},
         {"a switch with half the delays", {config_part::aggregation}, false, true, false, 0, {c::aggregation}},
     };
 }

@@ -105,6 +105,27 @@ std::uint64_t fault_gate::peek(std::uint64_t address, std::uint32_t bytes)
     return value;
 }
 
+bool fault_gate::has_bytes_to_send(const sc_core::sc_time& delay)
+{
+    const auto read = [&](std::uint64_t address) { // HEAD is made when it is read
+        std::uint32_t value = 0;
+        ::tlm::tlm_generic_payload trans;
+        trans.set_command(::tlm::TLM_READ_COMMAND);
+        trans.set_address(address);
+        trans.set_data_ptr(reinterpret_cast<unsigned char*>(&value));
+        trans.set_data_length(sizeof value);
+        trans.set_streaming_width(sizeof value);
+        sc_core::sc_time unused = delay;
+        to_bus_->b_transport(trans, unused);
+        return value;
+    };
+    const std::uint64_t queues = peek(abi::k_dma_base + abi::dma::QUEUES, 4);
+    for (std::uint32_t q = 0; q < queues; ++q)
+        if (read(abi::k_dma_base + abi::dma::HEAD(q)) != peek(abi::k_dma_base + abi::dma::TAIL(q), 4))
+            return true;
+    return false;
+}
+
 bool fault_gate::in_descriptor_ring(const bus_access& access)
 {
     if (ring_begin_ == 0) {
@@ -177,6 +198,8 @@ void fault_gate::b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time
         counts_.done_without_response += response.sequence != access.value() ? 1 : 0;
         counts_.done_without_command +=
             peek(abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE, 4) != access.value() ? 1 : 0;
+        const bool ok = response.code == abi::status_code::ok;
+        counts_.done_before_sent += ok && has_bytes_to_send(delay) ? 1 : 0;
     }
     unsigned char* const data = trans.get_data_ptr();
     trans.set_data_ptr(access.data);

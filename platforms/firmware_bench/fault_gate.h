@@ -70,6 +70,7 @@ struct gate_counts {
     std::uint64_t last_done = 0;             ///< sequence number last written to DONE
     std::uint64_t done_without_response = 0; ///< DONE rung for an answer that is not in memory
     std::uint64_t done_without_command = 0;  ///< DONE rung for a command that the host has not posted
+    std::uint64_t done_before_sent = 0;      ///< DONE rung with "ok" while posted bytes had not left memory
     // Of the fault.
     std::uint64_t strikes = 0;
     std::uint64_t struck_address = 0; ///< of the first strike at an access
@@ -114,6 +115,7 @@ private:
     void set_irq(std::uint32_t lines, bool level) override;
     void on_event(std::uint32_t, std::uint8_t) override;
     void count(const bus_access& access);
+    bool has_bytes_to_send(const sc_core::sc_time& delay);
 
     ::tlm::tlm_target_socket<> from_core_;
     memory_initiator_socket to_bus_;

@@ -68,7 +68,7 @@ template <class Archive, class Counts> void each_count(Archive&& archive, Counts
     archive(c.accesses), archive(c.descriptors), archive(c.doorbells), archive(c.head_reads), archive(c.arms);
     archive(c.commands), archive(c.dma_writes), archive(c.mailbox_writes), archive(c.dma_interrupts);
     archive(c.guest_doorbells), archive(c.guest_interrupts), archive(c.guest_lines);
-    archive(c.last_done), archive(c.done_without_response), archive(c.done_without_command);
+    archive(c.last_done), archive(c.done_without_response), archive(c.done_without_command), archive(c.done_before_sent);
     archive(c.strikes), archive(c.struck_address);
 }
 
@@ -329,6 +329,8 @@ judgement judge(const hostile_device* device, const strike& s, const run_facts& 
         return failed("rings DONE before its answer is in memory", s.rank);
     if (f.counts.done_without_command != 0)
         return failed("rings DONE for a command that the host has not posted", s.rank);
+    if (device == nullptr && f.counts.done_before_sent != 0)
+        return failed("rings DONE while bytes of its buffer have not left memory (HEAD of a queue is behind TAIL): its host may change the buffer", s.rank, true);
     if (f.wrong != 0)
         return failed(fmt::format("a wrong answer that nobody noticed: {} wrong elements, the first in {}", f.wrong,
                                   f.first_wrong));

@@ -48,6 +48,7 @@ stored_row row_of(const nlohmann::json& j)
     row.time_us = j.at("time_us").get<double>();
     row.algbw_GBps = number_of(j, "algbw_GBps");
     row.busbw_GBps = number_of(j, "busbw_GBps");
+    row.answers = text_of(j, "answers");
     row.bound_us = number_of(j, "bound_us");
     row.bound_share = number_of(j, "bound_share");
     row.bound_by = text_of(j, "bound_by");

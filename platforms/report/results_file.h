@@ -28,6 +28,7 @@ struct stored_row {
     std::optional<std::uint64_t> repeats;                   ///< none: run once
     std::optional<double> least_us, most_us, deviation_us; ///< of repeats, whose mean is time_us
     std::optional<std::uint64_t> wrong; ///< none: without data
+    std::string answers; ///< digest of all answers; "": not checked
 };
 
 struct stored_stat {

@@ -84,6 +84,7 @@ json row_schema()
         {"token_bytes", count("Bytes of a token; of dispatch and combine"), false},
         {"experts_per_token", count("Ranks that each token goes to; of dispatch and combine"), false},
         {"expert_skew", number("Share of the choices among the first quarter of the ranks alone; of dispatch and combine"), false},
+        {"transposed", flag("Rows and columns had each other's roles; only where they had"), false},
         {"algbw_GBps", number("size_bytes over the time, in 10^9 bytes per second")},
         {"busbw_GBps",
          number("algbw_GBps times the factor of nccl-tests for this collective, in 10^9 bytes per second")},
@@ -249,7 +250,7 @@ nlohmann::ordered_json results_schema()
          {"failure", text("Why the run stopped early; empty when it completed")},
          {"failed_case", or_null(object(failed, "The collective at which it stopped; null: none"))},
          {"warnings", list(text("A sentence"), "What the run and the reading of the file had to say")},
-         {"stats", list(stat, "Sums over the machine")},
+         {"stats", list(stat, "Sums over the machine, of a restarted job since its last restart")},
          {"checksum", text("16 hexadecimal digits over all other keys but those of the host: tells a file that was changed")}},
         "Written by every run, also by one that fails. Times of the simulated machine are exact; those of the host carry host in their names.");
     for (const auto& [key, value] : all.items())

@@ -392,10 +392,11 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
                      r.packet_hops_per_cpu_s / 1e6, r.timeline_events, r.kernel_activations));
     std::uint64_t wrong = 0;
     std::size_t checked = 0;
-    std::size_t results = 0;
+    std::size_t results = 0, bad = 0;
     const auto add = [&](const std::optional<std::uint64_t>& wrong_here) {
         wrong += wrong_here.value_or(0);
         checked += wrong_here ? 1 : 0;
+        bad += wrong_here.value_or(0) != 0 ? 1 : 0;
         ++results;
     };
     for (const auto& row : r.rows)
@@ -411,8 +412,8 @@ void print_summary(std::ostream& out, const run_report& r, const table_style& st
     else if (wrong == 0)
         line("Wrong elements", fmt::format("0 in {} of {} results{}", checked, results, without));
     else
-        out << fmt::format("{}{:<17}{} in {} of {} results{}{}\n", style.color ? k_red : "", "Wrong elements", wrong,
-                           checked, results, without, style.color ? k_plain : "");
+        out << fmt::format("{}{:<17}{} in {} of {} checked results{}{}\n", style.color ? k_red : "", "Wrong elements", wrong,
+                           bad, checked, without, style.color ? k_plain : "");
     line("Digest", fmt::format("{:016x}", r.digest));
 }
 
@@ -617,6 +618,8 @@ nlohmann::ordered_json to_json(const run_report& r)
             line["experts_per_token"] = row.experts_per_token;
             line["expert_skew"] = row.expert_skew;
         }
+        if (row.transposed)
+            line["transposed"] = true;
         line["algbw_GBps"] = finite(row.algbw_GBps, "algbw" + where);
         line["busbw_GBps"] = finite(row.busbw_GBps, "busbw" + where);
         line["wrong"] = row.wrong ? json(*row.wrong) : json();

@@ -33,7 +33,9 @@ struct result_row {
     std::optional<std::uint64_t> wrong; ///< elements, over all ranks; none: the run carried no data
     std::uint32_t steps = 0;            ///< longest chain of ring or tree steps
     std::uint32_t train_packets = 1;    ///< that a transaction stood for, at most
-    std::optional<std::uint64_t> answers = std::nullopt; ///< digest of all bytes of all ranks, without times; none: not checked
+    bool transposed = false;
+    /// Digest of all bytes of all ranks, without times; none: not checked.
+    std::optional<std::uint64_t> answers = std::nullopt;
     std::uint64_t token_bytes = 0;      ///< of dispatch and combine
     std::uint32_t experts_per_token = 0;
     double expert_skew = 0;

@@ -119,6 +119,11 @@ private:
                                              "another version.",
                                              which, r.file));
     }
+    /// Other machines have other answers.
+    bool one_machine() const
+    {
+        return std::all_of(out_.config.begin(), out_.config.end(), [](const auto& key) { return key.key == "seed" || key.key == "name"; });
+    }
     void add_text(const std::string& key, const std::string& a, const std::string& b)
     {
         if (a != b)
@@ -155,6 +160,11 @@ private:
                 return row.wrong ? fmt::format("{}", *row.wrong) : std::string("not checked");
             };
             add_text(name + ": wrong elements", wrong(x), wrong(y));
+            if (one_machine() && !x.answers.empty() && !y.answers.empty())
+                add_text(name + ": bits of the answers (digest)", x.answers, y.answers);
+            for (const auto& [what, figure] : {std::pair{"shortest of its repeats", &stored_row::least_us}, {"longest of its repeats", &stored_row::most_us}})
+                if ((x.*figure) && (y.*figure))
+                    add_figure(out_.beyond, {fmt::format("{}: {}", name, what), "us", *(x.*figure), *(y.*figure)});
             if (x.bound_us && y.bound_us) {
                 add_figure(out_.bounds, {name + ": least time by the bound", "us", *x.bound_us, *y.bound_us});
                 add_text(name + ": bound by", x.bound_by, y.bound_by);

@@ -38,6 +38,7 @@ public:
                      "switchml_lossless do. Leave --waves out, or set workload.0.algorithms.";
     }
     using configured_platform::configured_platform;
+    std::uint32_t ranks_of_sum() const override { return config_.workers_per_job(); }
     config_field resolved() const override
     {
         config_field all = describe(config_.in_force());

@@ -232,7 +232,7 @@ public:
     host_devices* hosts() override { return now().hosts.get(); }
     std::vector<std::string> warnings() const override;
     bool tells_failure(const fabric_engine& fabric, const link_failure& failure) const override;
-    bool resends() const override { return config_.ub.transport == ub_transport::rtp; }
+    std::uint64_t resend_timeout_ps() const override { return config_.ub.transport == ub_transport::rtp ? config_.ub.rtp_timeout.value() : 0; }
     std::vector<std::uint16_t> near_ranks(const std::vector<std::vector<std::uint32_t>>& groups,
                                           const std::vector<abi::platform_table>& tables) const override;
 

@@ -86,7 +86,10 @@ void activity_recorder::begin(const collective_case& c)
 {
     if (now_)
         close(std::nullopt);
-    if (all_.cases.size() >= k_most_cases || values_ > k_most_values) {
+    const auto alike = std::count_if(all_.cases.begin(), all_.cases.end(), [&](const case_activity& one) {
+        return one.size_bytes == c.size_bytes && one.op == name_of(c.op) && one.algorithm == name_of(c.algo) && one.type == name_of(c.type);
+    });
+    if (all_.cases.size() >= k_most_cases || static_cast<std::size_t>(alike) >= k_most_alike || values_ > k_most_values) {
         ++all_.left_out;
         return;
     }

@@ -28,6 +28,7 @@ public:
     static constexpr std::uint32_t k_most_bins = 128;          ///< of a collective
     static constexpr std::uint64_t k_most_values = 24'000'000; ///< of all collectives
     static constexpr std::size_t k_most_cases = 400;
+    static constexpr std::size_t k_most_alike = 100; ///< of one operation, algorithm, type and size
     static constexpr std::size_t k_troubles = 10; ///< wires and VLs that are named
 
     /// Before the simulation starts. `m` outlives it.

@@ -403,7 +403,9 @@ private:
             const planned_pass& p = rank.channels[next].passes[done[next]++];
             if (p.moves_shards) {
                 core_us = std::max(core_us, ready_us[next]) + instructions(p.entry_instructions) + woken_message();
-                ready_us[next] = core_us + latency(farthest()) + moved_shard_us();
+                // Contributions go when who gathers them has said that it is ready.
+                const double told_us = c_.op == abi::collective_op::all_gather ? latency(farthest()) + woken_message() : 0;
+                ready_us[next] = core_us + told_us + latency(farthest()) + moved_shard_us();
                 continue;
             }
             if (p.runs.empty()) {

@@ -100,7 +100,7 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
                                                             at_text(f));
         std::string outcome;
         if (f.affected && completed && m.resends() && f.lost_packets > 0)
-            outcome = fmt::format(": {} {} lost on it or before it, and sent again.", packets_text(f.lost_packets),
+            outcome = fmt::format(": {} {} lost on it or before it; data among them was sent again.", packets_text(f.lost_packets),
                                   f.lost_packets == 1 ? "was" : "were");
         else if (f.affected && completed && f.restored_ps <= end_ps && f.lost_packets == 0)
             outcome = fmt::format(": what waited for it went on at {}.", to_string(duration(f.restored_ps)));

@@ -127,7 +127,9 @@ public:
         return true;
     }
     /// What a link that fails loses is sent again from end to end.
-    virtual bool resends() const { return false; }
+    virtual bool resends() const { return resend_timeout_ps() != 0; }
+    /// Of packets of the fabric, until one that was lost is sent again; 0: none is.
+    virtual std::uint64_t resend_timeout_ps() const { return 0; }
     /// How people know a group of groups_of().
     virtual std::string group_name(std::uint32_t group) const { return "group " + std::to_string(group); }
     /// What the whole tells of who waits, beside its components: "job 0 waits for worker 2"; "" for nothing.
@@ -185,6 +187,8 @@ public:
     virtual const run_config& run() const = 0;
     virtual config_field resolved() const = 0;
     virtual std::uint32_t ranks() const = 0;
+    /// Whose data a switch sums together: of several jobs those of one.
+    virtual std::uint32_t ranks_of_sum() const { return ranks(); }
     /// What firmware of a rank is told of the machine; the part that chip and DMA engine know themselves is left out.
     virtual abi::platform_table rank_table(std::uint32_t rank) const = 0;
     /// Of one rank.

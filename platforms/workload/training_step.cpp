@@ -302,6 +302,11 @@ std::vector<key_rule<training_step_config>> training_step_config::key_rules()
          [](const step& s) { return abi::follows_rows(s.by()); }},
         {"chunk", "for algorithms in chunks, not switchml or those of CCUs", [](const step& s) { return abi::by_dma(s.by()); }},
         {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
+        {"overlap", "with groups that are ready before the compute ends (groups.N.ready, groups.N.ready_at)",
+         [](const step& s) {
+             return s.overlap == overlap_rule::none || s.groups.empty() ||
+                    std::any_of(s.groups.begin(), s.groups.end(), [&](const gradient_group& g) { return s.ready_ps(g) < s.compute_ps(); });
+         }},
         {"merge_up_to", "with several groups", [](const step& s) { return s.groups.size() > 1; }},
         {"groups.N.ready", "with overlap: when_ready",
          [](const step& s) { return s.overlap == overlap_rule::when_ready; }},

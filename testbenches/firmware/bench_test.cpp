@@ -97,6 +97,7 @@ void must_be_found(const std::string& name)
     X(answers_before_writing)                                                                                          \
     X(answers_while_booting)                                                                                           \
     X(clears_before_reading)                                                                                           \
+    X(done_before_sent)                                                                                                \
     X(forgets_bus_fault)                                                                                               \
     X(forgets_check_word)                                                                                              \
     X(hides_bus_error)                                                                                                 \

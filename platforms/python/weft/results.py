@@ -52,7 +52,7 @@ class Result:
 
     @property
     def ok(self) -> bool:
-        """The run completed, and no answer was wrong."""
+        """The run completed, and no answer that was checked was wrong; `checked` is how many were."""
         return not self.failure and self.wrong == 0 and self.wrong_bytes == 0
 
     @property

@@ -24,13 +24,19 @@ weft.curves = (() => {
     charts[id] = new Chart(byId(id), config);
   }
   const ticks = (values, text) => ({ autoSkip: false, maxRotation: 0, minRotation: 0, callback: (v) => values.includes(v) ? text(v) : undefined });
-  /// Powers of ten only, so that a logarithmic axis can be read.
-  const tens = (text) => ({ callback: (v) => Math.abs(Math.log10(v) - Math.round(Math.log10(v))) < 1e-9 ? text(v) : undefined });
+  /// Powers of ten, and with less than two decades 2 and 5 times these, so that a logarithmic axis can be read.
+  const tens = (text) => ({ callback(v) {
+    const first = v / 10 ** Math.floor(Math.log10(v) + 1e-9), digits = this.max / this.min < 100 ? [1, 2, 5] : [1];
+    return digits.some((d) => Math.abs(first - d) < 1e-6) ? text(v) : undefined;
+  } }); // the axis is `this`
 
   function sets(rows, value, bound) {
     const colours = palette(), series = new Map();
     for (const row of rows) {
-      const name = row.algorithm + (new Set(rows.map((r) => r.type)).size > 1 ? " " + row.type : "") + weft.redopOf(row) + (row.group ? ", " + row.group : "");
+      const kind = row.algorithm + (new Set(rows.map((r) => r.type)).size > 1 ? " " + row.type : "") + weft.redopOf(row) + (row.group ? ", " + row.group : "") + (row.transposed ? ", transposed" : "");
+      // Entries of a workload may differ in what a row does not say: each has a curve.
+      let name = kind;
+      for (let n = 2; (series.get(name) || []).some((r) => r.size_bytes === row.size_bytes); ++n) name = `${kind}, number ${n} in the workload`;
       if (!series.has(name)) series.set(name, []);
       series.get(name).push(row);
     }

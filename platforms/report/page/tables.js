@@ -102,7 +102,7 @@ weft.tables = (() => {
     problems.replaceChildren();
     if (failed) problems.append(make("pre", { tabindex: "0" }, results.failure));
     const warnings = [...(results.warnings || [])];
-    if (activity.left_out) warnings.push(`${activity.left_out} collectives behind the first ${cases.length} were not kept over time.`);
+    if (activity.left_out) warnings.push(`${activity.left_out} collectives were not kept over time: ${cases.length} were, at most 100 alike.`);
     if (warnings.length) problems.append(make("ul", {}, ...warnings.map((w) => make("li", {}, w))));
   }
 
