@@ -329,8 +329,9 @@ std::uint64_t lane_chooser::move_ns() const
             const std::uint64_t ns = shard_ * element_bytes_ * (size(i) - 1) * 8000 / mbps;
             slowest_ns = ns > slowest_ns ? ns : slowest_ns;
         }
-    const std::uint64_t ready_ns = command_.op == abi::collective_op::all_gather ? k_move_ready_ns : 0;
-    return k_move_ns + ready_ns + out_.levels * slowest_ns; // shards meet in each dimension
+    const bool gathers = command_.op == abi::collective_op::all_gather;
+    // Shards meet in each dimension. In an all-gather all lanes wait for all of them.
+    return k_move_ns + (gathers ? k_move_ready_ns : 0) + (gathers ? 2 : 1) * out_.levels * slowest_ns;
 }
 
 /// A shard of a rank lies in pieces of two neighbouring lanes at most; a piece of a lane lies in three shards at most.

@@ -421,7 +421,7 @@ private:
         }
     }
 
-    /// A shard on the slowest link that it takes; shards meet in each dimension.
+    /// A shard on the slowest link that it takes; shards meet in each dimension. As lane_choice.cpp.
     double moved_shard_us() const
     {
         double us = 0, levels = 0;
@@ -430,7 +430,7 @@ private:
                 us = std::max(us, bytes_ / t_.ranks * (t_.dims[d] - 1) / bytes_per_us(t_.rate_mbps[d]));
                 ++levels;
             }
-        return levels * us;
+        return (c_.op == abi::collective_op::all_gather ? 2 : 1) * levels * us;
     }
 
     // --- Firmware without one ----------------------------------------------------------------------------------------
