@@ -119,7 +119,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
         if (!c.what.groups.empty())
             table = tables_told(p, c.what).front();
         row.experts_per_token = experts_of(c.what, table.ranks);
-        if (abi::by_switch(c.what.algo))
+        if (abi::by_switch(c.what.algo) && c.what.groups.empty())
             table.ranks = p.ranks_of_sum();
         row.transposed = c.what.transposed;
         row.busbw_GBps = row.algbw_GBps * bus_bandwidth_factor(c.what.op, table.ranks, row.experts_per_token);
