@@ -136,6 +136,20 @@ TEST_CASE("views: compare knows which points a sweep still has and which figures
     CHECK(folder.weft("compare x y --tolerance 0") == 1);
 }
 
+TEST_CASE("views: compare sees answers of other bits on one machine and none on another one")
+{
+    const program_folder folder;
+    folder.write("a.yaml", "platform: tpu_v3\nname: a\nmesh: {rows: 2, cols: 2}\nworkload:\n  - {op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB]}\n");
+    REQUIRE(folder.weft("run a.yaml --quiet --seed 1 --out one") == 0);
+    REQUIRE(folder.weft("run a.yaml --quiet --seed 7 --out seven") == 0);
+    REQUIRE(folder.weft("run a.yaml --quiet --seed 1 --out larger --set mesh.cols=3") == 0);
+    CHECK(folder.weft("compare one one --tolerance 0") == 0);
+    CHECK(folder.weft("compare one seven --tolerance 0") == 1);
+    CHECK_THAT(folder.read("stdout"), Contains("bits of the answers (digest)"));
+    folder.weft("compare one larger");
+    CHECK_THAT(folder.read("stdout"), !Contains("bits of the answers"));
+}
+
 TEST_CASE("views: keys by which auto has chosen are no unused ones and stay with the results")
 {
     program_folder folder;

@@ -232,6 +232,7 @@ TEST_CASE("explain: a rank and a case that the user names")
     run(folder,
         "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\nworkload: [{op: broadcast, sizes: [4 KiB, 64 KiB]}]\n");
     const json last = explained(folder, "--case broadcast:mesh_tree:4KiB");
+    CHECK(explained(folder, "--case broadcast:mesh_tree:4096") == last); // as tables have it
     const json first = explained(folder, "--case broadcast:mesh_tree:4KiB --rank 0");
     CHECK(first.at("slowest") == false);
     CHECK(first.at("critical_path").at("time_ps") < last.at("critical_path").at("time_ps"));
@@ -346,6 +347,20 @@ TEST_CASE("explain: what lost frames wait for is a timeout and a smaller one is 
                 "workload: [{op: all_reduce, algorithms: [switchml], types: [int32, float32], sizes: [256 KiB]}]\n");
     for (const char* number : {"0", "1"})
         CHECK(causes_of(explained(folder, std::string("--case ") + number)).count("timeout") == 0);
+}
+
+// It was called "controller", and half the latency was advised, which gains 2 %.
+TEST_CASE("explain: what UB sends again after a link has failed is a timeout")
+{
+    const program_folder folder;
+    REQUIRE(folder.weft("run " WEFT_SOURCE_DIR "/configs/ub_mesh/rack_link_down.yaml --quiet --out out --set data=off --set \"workload=[{op: all_to_all, algorithms: [direct], sizes: [4 MiB]}]\"") == 0);
+    REQUIRE(folder.weft("explain out --quiet --json -") == 0);
+    const json all = json::parse(folder.read("stdout"));
+    CHECK(causes_of(all).at("timeout") >= 25'600'000); // ub.rtp_timeout
+    CHECK(causes_of(all).at("controller") < 1'000'000);
+    const auto half = std::find_if(all.at("changes").begin(), all.at("changes").end(), [](const json& c) { return c.at("change") == "half the timeout of resends"; });
+    REQUIRE(half != all.at("changes").end());
+    CHECK(half->at("gain") > 0.1);
 }
 
 TEST_CASE("explain: with several cores a chip the last rank is the one that answers last")

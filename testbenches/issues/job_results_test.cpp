@@ -26,6 +26,7 @@ TEST_CASE("a dead worker of one job leaves the results of the other")
     CHECK(row.at("time_us").get<double>() > 500);
     CHECK(row.at("time_us").get<double>() < 2000);
     CHECK(has(weft.out(), "switchml, job 0"));
+    CHECK(row.at("busbw_GBps").get<double>() == Approx(1.5 * row.at("algbw_GBps").get<double>())); // 2 (n - 1) / n of four workers, not of eight
     const std::string failure = j.at("failure");
     CHECK(has(failure, "Not completed: job 1, of 2 groups; the results of the others stand."));
     CHECK(has(failure, "job 1 waits for worker 5"));

@@ -192,6 +192,7 @@ workload:
     CHECK(links.size() >= k_wires);
     REQUIRE(folder.weft("run a.yaml --quiet --trace few.json --trace-limit 100") == 0);
     CHECK(json::parse(folder.read("few.json")).at("traceEvents").size() < 300);
+    CHECK_THAT(folder.read("stderr"), Contains("warning: --trace few.json has 100 records, ") && Contains(" more beyond --trace-limit"));
 }
 
 TEST_CASE("trace of SwitchML: NIC and cables and switch record and no slices cross")
