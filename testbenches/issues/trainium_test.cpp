@@ -309,6 +309,25 @@ TEST_CASE("trainium: native and rv64 cores agree in answers and times", "[traini
 }
 #endif
 
+// A shard passes 64 ranks, 32 pairs, with so many accesses of HBM each as the document counts; at the ends of its way one
+// or two fewer. Descriptors come besides, each of 128 B with its elements, which the core writes and the engine fetches.
+TEST_CASE("trainium: rings touch HBM exactly as often as counting says", "[trainium]")
+{
+    struct one {
+        const char *op, *algorithm;
+        double touches, ends;
+    };
+    for (const one& o : {one{"all_gather", "device_ring", 4, 2}, one{"reduce_scatter", "device_ring", 6, 1}, one{"all_reduce", "device_ring", 10, 3},
+                         one{"all_gather", "kangaring", 3, 1}, one{"reduce_scatter", "kangaring", 4, 1}, one{"all_reduce", "kangaring", 7, 2}})
+        for (const double bytes : {256.0, 65540.0, 1048576.0, 3145732.0}) {
+            const nlohmann::json all =
+                exact(fmt::format("[{{op: {}, algorithms: [{}], sizes: [{:.0f} B]}}]", o.op, o.algorithm, bytes), "--set data=off");
+            const double touched = weft::testing::stat_of(all, "hbm.bytes_read") + weft::testing::stat_of(all, "hbm.bytes_written");
+            INFO(o.op << " by " << o.algorithm << ", " << bytes << " B");
+            CHECK(touched - 2 * 128 * weft::testing::stat_of(all, "dma.descriptors") == (32 * o.touches - o.ends) * bytes);
+        }
+}
+
 TEST_CASE("trainium: fewer descriptors on chip are not faster", "[trainium]")
 {
     const auto time = [](int prefetch) {
