@@ -301,9 +301,12 @@ firmware_bench_machine bench_node(std::uint32_t rows, std::uint32_t cols, std::u
     m.words = fmt::format("{} chip{} of {} rank{} of Trainium", rows, rows == 1 ? "" : "s", cols, cols == 1 ? "" : "s");
     m.file = fmt::format("platform: trainium\nname: firmware_test\nnode: {{rows: 1, cols: {}}}\nchip: {{ranks: {}, dma: {{ring_entries: 16}}}}\nworkload:\n"
                          "- {{op: all_reduce, algorithms: [{}], sizes: [512 B, 4096 B]}}\n"
+                         "- {{op: all_reduce, algorithms: [device_mesh_one_step{}], sizes: [512 B]}}\n"
                          "- {{op: reduce_scatter, algorithms: [device_mesh], sizes: [2048 B]}}\n"
+                         "- {{op: broadcast, algorithms: [device_tree], sizes: [1024 B]}}\n"
+                         "- {{op: reduce, algorithms: [device_tree], sizes: [1024 B]}}\n"
                          "- {{op: all_to_all, algorithms: [direct], sizes: [1024 B], chunk: 1024 B}}\n",
-                         rows, cols, cols > 1 ? "kangaring, device_ring" : "device_ring");
+                         rows, cols, cols > 1 ? "kangaring, device_ring" : "device_ring", (rows & (rows - 1)) == 0 ? ", rdh" : "");
     m.core = "chip.core";
     m.engines_go_on = true;
     if (rows > 1)
