@@ -235,7 +235,8 @@ void axes_planner::add_move(channel_plan& c, bool gathers, std::uint32_t semapho
             at = end;
         }
     };
-    pass& p = add_pass(c, run_source::shards);
+    pass& p = add_pass(c, run_source::list);
+    p.moves_shards = true;
     p.receive_semaphore = p.remote_semaphore = static_cast<std::uint8_t>(axis_data_semaphore(semaphore));
     p.view = {2, 0, table_.rank, table_.rank}; // one step
     const auto send = [&](std::uint32_t rank, abi::element_range part) {

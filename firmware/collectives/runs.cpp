@@ -110,8 +110,7 @@ void run_finder::find(const pass& p, run_cursor& c, bool first)
     for (;; ++c.step) {
         cost_ += p.run_cost;
         switch (p.source) {
-        case run_source::list:
-        case run_source::shards: {
+        case run_source::list: {
             const send_entry& entry = schedule_.sends[p.first_send + c.step];
             c.run = entry.range;
             c.to = entry.to;

@@ -24,7 +24,6 @@ namespace weft::firmware {
 /// Where the runs of a pass come from.
 enum class run_source : std::uint8_t {
     list,      ///< entries of schedule::sends
-    shards,    ///< the same: shards on their way between their ranks and those that sum or gather them
     ring,      ///< shards of the lane's lists, by position on a ring, falling
     ring_rank, ///< shards of the ranks, split in two by lane, along a ring
     ring_walk, ///< the same along a ring without positions: the walk around failed chips
@@ -76,6 +75,7 @@ struct pass {
     std::uint8_t leaf_semaphore = 0;    ///< of tree_spread: counts at children along the own dimension
     std::uint16_t first_queue = 0;      ///< of axis_direct: that of the next rank of the line; the others follow
     bool has_queue = false;             ///< of a list: first_queue is that of its messages
+    bool moves_shards = false;          ///< a list: between ranks and those that sum or gather for them
     ring_id ring = {ring_kind::hamiltonian};
     ring_view view;           ///< of the ring, or of a list's neighbours
     std::uint32_t stride = 0; ///< of fan_out and where it meets a line: between the ranks of that line

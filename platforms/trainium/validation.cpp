@@ -29,7 +29,8 @@ constexpr const char* k_document = "AWS Neuron documentation, \"Intra-node Colle
 constexpr double k_kib = 1024, k_mib = 1024 * 1024;
 constexpr double k_megabyte = 1e6;
 
-/// "time_us_0", "hbm_bytes" of all ranks together, "data_bytes" of them without descriptors, and "links", "halves" (%): what the busiest one of them was busy.
+/// "time_us_0", "hbm_bytes" of all ranks together, "data_bytes" of them without descriptors, and "links", "halves" (%):
+/// what the busiest one of them was busy.
 /// `repeats` above one: the time is the mean over as many seeded start offsets of up to 1 ns; "least_us", "most_us".
 run_figures simulate(trainium_config config, collective_op op, algorithm by, double bytes, std::uint32_t repeats = 1)
 {

@@ -40,9 +40,10 @@ std::string name_of_pass(const firmware::pass& p)
     case run_source::tile: return fmt::format("{} in a tile of {}, in rounds", half, p.view.size);
     case run_source::donate: return "sums of its tile to a whole pair of rows";
     case run_source::give_back: return "results to the neighbours of failed chips";
-    case run_source::shards: return p.ready_semaphore != 0 ? "shards to who gathers them" : "shards to their ranks";
     case run_source::list: break;
     }
+    if (p.moves_shards)
+        return p.ready_semaphore != 0 ? "shards to who gathers them" : "shards to their ranks";
     return p.total_sends == 0 ? "receives only"
            : p.posted_ahead   ? (p.accumulate ? "sums to the parent, posted ahead" : "forwards what arrives, posted ahead")
            : p.accumulate     ? "sums to the parent"
@@ -208,7 +209,7 @@ planned_rank plan_of(const abi::platform_table& table, const collective_case& c)
             pass.forwards = p.forwards;
             pass.entry_instructions = p.entry_cost;
             pass.direct = p.source == run_source::axis_direct;
-            pass.moves_shards = p.source == run_source::shards;
+            pass.moves_shards = p.moves_shards;
             pass.ranks = firmware::is_ring(p.source) ? p.view.size : 0;
             if (p.tells_when_entered)
                 ++rank.sent[{p.view.predecessor, p.ready_semaphore}];

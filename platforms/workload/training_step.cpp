@@ -271,6 +271,11 @@ std::vector<config_problem> training_step_config::validate() const
            "stand beside pipeline, of whose stages nobody tells where they meet them; remove one of the two.");
     p.need(!sharded() || !groups.empty(), "optimiser.sharded",
            "is true, but there are no groups: there is nothing to share out.");
+    const bool any_early = std::any_of(groups.begin(), groups.end(), [&](const gradient_group& g) { return ready_ps(g) < compute_ps(); });
+    if (overlap == overlap_rule::when_ready && !groups.empty() && !any_early && p.all.empty())
+        p.all.push_back({severity::warning, "overlap",
+                         "is when_ready, but no group is ready before the compute ends, so that all are summed after it, as with none. "
+                         "Write groups.N.ready or groups.N.ready_at."});
     if (merge_up_to && p.all.empty())
         warn_of_merging(*this, p.all);
     std::uint64_t largest_element = 1;
@@ -302,11 +307,6 @@ std::vector<key_rule<training_step_config>> training_step_config::key_rules()
          [](const step& s) { return abi::follows_rows(s.by()); }},
         {"chunk", "for algorithms in chunks, not switchml or those of CCUs", [](const step& s) { return abi::by_dma(s.by()); }},
         {"overlap", "with groups", [](const step& s) { return !s.groups.empty(); }},
-        {"overlap", "with groups that are ready before the compute ends (groups.N.ready, groups.N.ready_at)",
-         [](const step& s) {
-             return s.overlap == overlap_rule::none || s.groups.empty() ||
-                    std::any_of(s.groups.begin(), s.groups.end(), [&](const gradient_group& g) { return s.ready_ps(g) < s.compute_ps(); });
-         }},
         {"merge_up_to", "with several groups", [](const step& s) { return s.groups.size() > 1; }},
         {"groups.N.ready", "with overlap: when_ready",
          [](const step& s) { return s.overlap == overlap_rule::when_ready; }},

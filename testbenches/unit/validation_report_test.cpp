@@ -262,7 +262,7 @@ TEST_CASE("table and JSON show the steps of a training run")
     print_table(out, r);
     CHECK(out.str().find("training_step by row_pair transposed, overlap none") != std::string::npos);
     CHECK(out.str().find("0    40.000       30.000    10.000       10.000    25.000       2") != std::string::npos);
-    CHECK(out.str().find("2 in 1 of 1 results") != std::string::npos);
+    CHECK(out.str().find("2 in 1 of 1 checked results") != std::string::npos);
     const auto j = to_json(r)["training_step"];
     CHECK(j["steps"][0]["share"] == 0.25);
     CHECK(j["steps"][0]["exposed_us"] == 10.0);
