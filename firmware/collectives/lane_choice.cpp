@@ -324,8 +324,7 @@ std::uint64_t lane_chooser::move_ns() const
 {
     std::uint64_t slowest_ns = 0; // of links that carry a shard
     for (std::uint32_t i = 0; i < out_.levels; ++i)
-        if (const std::uint64_t mbps = table_.rate_mbps[table_.dim_count - 1 - axes_[i]]; mbps != 0)
-            {
+        if (const std::uint64_t mbps = table_.rate_mbps[table_.dim_count - 1 - axes_[i]]; mbps != 0) {
             const std::uint64_t ns = shard_ * element_bytes_ * (size(i) - 1) * 8000 / mbps;
             slowest_ns = ns > slowest_ns ? ns : slowest_ns;
         }

@@ -244,11 +244,15 @@ void axes_planner::add_move(channel_plan& c, bool gathers, std::uint32_t semapho
             p.first_queue = queue_towards(rank);
         add_send(p, part, rank);
     };
-    std::uint32_t receives = 0;
+    std::uint32_t receives = 0, sender = 0;
+    const auto receive = [&](std::uint32_t rank) {
+        ++receives;
+        sender = rank;
+    };
     if (gathers) {
         each_in_shard(send);
         each_in_piece([&](std::uint32_t rank, abi::element_range) {
-            ++receives;
+            receive(rank);
             notify(queue_towards(rank), rank, k_sem_mover_ready);
         });
         p.needs_ready = p.sends != 0;
@@ -257,8 +261,13 @@ void axes_planner::add_move(channel_plan& c, bool gathers, std::uint32_t semapho
             expect(k_sem_mover_ready, p.sends);
     } else {
         each_in_piece(send);
-        each_in_shard([&](std::uint32_t, abi::element_range) { ++receives; });
+        each_in_shard([&](std::uint32_t rank, abi::element_range) { receive(rank); });
     }
+    // Of several nobody knows who is late.
+    if (receives != 0)
+        p.view.predecessor = receives == 1 ? sender : table_.ranks;
+    if (p.sends != 0)
+        p.view.successor = p.sends == 1 ? out_.sends[p.first_send].to : table_.ranks;
     p.has_queue = p.sends != 0;
     p.total_sends = p.free_sends = p.sends;
     p.total_receives = receives;
