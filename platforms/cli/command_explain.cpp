@@ -159,6 +159,7 @@ int explain(const explain_options& options)
                         "what is explained is the configuration that stands there now.\n",
                         file);
     std::vector<tried_change> changes;
+    const loaded_platform as_run = options.changes.empty() ? loaded_platform{} : c.machine();
     for (const std::string& text : options.changes) {
         tried_change one;
         one.what.words = text;
@@ -173,6 +174,10 @@ int explain(const explain_options& options)
             throw user_error(fmt::format(
                 "--changes: {} makes other work of the case: {}. Its time is neither gain nor loss; run both and see `weft compare`.",
                 in_quotes(text), other));
+        // What the whole file is warned of stands in the output of its run.
+        for (const problem& w : loaded.problems)
+            if (std::none_of(as_run.problems.begin(), as_run.problems.end(), [&](const problem& p) { return p.key_path == w.key_path && p.message == w.message; }))
+                print_to_stderr("warning: --changes: {}: {}: {}\n", text, w.key_path, w.message);
         changes.push_back(std::move(one));
     }
     if (!options.json_file.empty() && options.json_file != "-") {

@@ -142,6 +142,7 @@ run_report make_report(const weft::platform& p, machine& m, const run_outcome& o
     r.hosts = hosts_report_of(outcome, m.hosts() != nullptr);
     r.simulated_time_ps = outcome.simulated_time_ps;
     r.microcode_ps = outcome.microcode_ps;
+    r.counted_from_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().at_ps;
     // A restart finds new hardware.
     const std::uint64_t begin_ps = outcome.restarts.empty() ? 0 : outcome.restarts.back().resumed_ps;
     // What hosts have begun, and what was sent again in vain, ends behind the last collective.

@@ -56,7 +56,7 @@ ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_pla
             fail(f.ipu, static_cast<std::uint32_t>(f.controller), f.at);
     for (const gw_link_fault& f : config.faults.gw_links_down)
         if (f.at.value() != 0)
-            fail(shape.gateway(f.domain, f.slot), f.side == gateway_side::east ? k_east_port : k_west_port, f.at);
+            fail(shape.gateway(f.domain, f.slot), port_of(f.side), f.at);
     for (const sync_fault& f : config.faults.sync_cut)
         sync_.cut(f.ipu, f.at);
 }

@@ -29,6 +29,7 @@ template <> struct enum_names<ipu_controller> {
         {ipu_controller::c2B, "2B"}, {ipu_controller::c2C, "2C"}, {ipu_controller::c3A, "3A"}, {ipu_controller::c3B, "3B"}, {ipu_controller::c3C, "3C"}};
 };
 enum class gateway_side : std::uint8_t { east, west };
+constexpr std::uint32_t port_of(gateway_side side) { return side == gateway_side::east ? k_east_port : k_west_port; }
 template <> struct enum_names<gateway_side> {
     static constexpr std::pair<gateway_side, const char*> values[] = {{gateway_side::east, "east"}, {gateway_side::west, "west"}};
 };
@@ -160,11 +161,58 @@ struct cable_swap {
     }
 };
 
+/// The same of the cables of two GW-Links.
+struct gw_cable_swap {
+    std::uint32_t domain = 0;
+    std::uint32_t slot = 0;
+    gateway_side side = gateway_side::east;
+    std::uint32_t other_domain = 0;
+    std::uint32_t other_slot = 0;
+    gateway_side other_side = gateway_side::west;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("domain", self.domain, "Domain of the gateway with one of the two ports", k_user_choice);
+        visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", k_user_choice);
+        visit("side", self.side, "That port", k_user_choice);
+        visit("other_domain", self.other_domain, "Domain of the gateway with the other port", k_user_choice);
+        visit("other_slot", self.other_slot, "Its IPU-Machine", k_user_choice);
+        visit("other_side", self.other_side, "That port", k_user_choice);
+    }
+};
+
+enum class machine_end : std::uint8_t { up, down };
+template <> struct enum_names<machine_end> {
+    static constexpr std::pair<machine_end, const char*> values[] = {{machine_end::up, "up"}, {machine_end::down, "down"}};
+};
+
+/// The same of two Sync-Link cables between IPU-Machines.
+struct sync_cable_swap {
+    std::uint32_t domain = 0;
+    std::uint32_t slot = 0;
+    machine_end end = machine_end::up;
+    std::uint32_t other_domain = 0;
+    std::uint32_t other_slot = 0;
+    machine_end other_end = machine_end::down;
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("domain", self.domain, "Domain of the IPU-Machine with one of the two connectors", k_user_choice);
+        visit("slot", self.slot, "That IPU-Machine, from the lowest of the domain on", k_user_choice);
+        visit("end", self.end, "up: toward the next machine of the ladder; down: toward the one before", k_user_choice);
+        visit("other_domain", self.other_domain, "Domain of the IPU-Machine with the other connector", k_user_choice);
+        visit("other_slot", self.other_slot, "That IPU-Machine", k_user_choice);
+        visit("other_end", self.other_end, "That connector", k_user_choice);
+    }
+};
+
 struct ipu_faults_config {
     std::vector<ipu_link_fault> links_down;
     std::vector<gw_link_fault> gw_links_down;
     std::vector<sync_fault> sync_cut;
     std::vector<cable_swap> swapped_cables;
+    std::vector<gw_cable_swap> swapped_gw_cables;
+    std::vector<sync_cable_swap> swapped_sync_cables;
     std::vector<late_replica> late;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
@@ -176,6 +224,9 @@ struct ipu_faults_config {
         visit("sync_cut", self.sync_cut, "Sync-Links that are cut", k_user_choice);
         visit("swapped_cables", self.swapped_cables, "Cables in each other's ports; `weft check` finds them",
               k_user_choice);
+        visit("swapped_gw_cables", self.swapped_gw_cables, "The same of GW-Links, between gateways and their switches",
+              k_user_choice);
+        visit("swapped_sync_cables", self.swapped_sync_cables, "The same of Sync-Links between IPU-Machines", k_user_choice);
         visit("late", self.late, "Replicas that come late to every collective", k_user_choice);
     }
 };
@@ -312,6 +363,7 @@ struct ipu_pod_config {
     std::uint64_t control_cores() const { return ranks(); }
     std::vector<ipu_link_end> known_down() const; ///< what routing spreads around
     std::vector<swapped_cables> swaps() const;
+    std::vector<swapped_sync_cables> sync_swaps() const;
     /// With replicas of several IPUs, what runs among IPUs of the same place: "dimension 1"; of one replica alone,
     /// "blocks of 1". "": all ranks run together.
     std::string replica_groups() const;

@@ -75,7 +75,7 @@ std::vector<ipu_link_end> ipu_pod_config::known_down() const
             down.push_back({f.ipu, static_cast<std::uint32_t>(f.controller)});
     for (const gw_link_fault& f : faults.gw_links_down)
         if (f.at.value() == 0)
-            down.push_back({shape().gateway(f.domain, f.slot), f.side == gateway_side::east ? k_east_port : k_west_port});
+            down.push_back({shape().gateway(f.domain, f.slot), port_of(f.side)});
     return down;
 }
 
@@ -83,7 +83,18 @@ std::vector<swapped_cables> ipu_pod_config::swaps() const
 {
     std::vector<swapped_cables> all;
     for (const cable_swap& s : faults.swapped_cables)
-        all.push_back({{s.ipu, s.other_ipu}, {static_cast<std::uint32_t>(s.controller), static_cast<std::uint32_t>(s.other_controller)}});
+        all.push_back({{{s.ipu, static_cast<std::uint32_t>(s.controller)}, {s.other_ipu, static_cast<std::uint32_t>(s.other_controller)}}});
+    for (const gw_cable_swap& s : faults.swapped_gw_cables)
+        all.push_back({{{shape().gateway(s.domain, s.slot), port_of(s.side)}, {shape().gateway(s.other_domain, s.other_slot), port_of(s.other_side)}}});
+    return all;
+}
+
+std::vector<swapped_sync_cables> ipu_pod_config::sync_swaps() const
+{
+    const std::uint32_t machines = shape().machines;
+    std::vector<swapped_sync_cables> all;
+    for (const sync_cable_swap& s : faults.swapped_sync_cables)
+        all.push_back({{{s.domain * machines + s.slot, s.end == machine_end::up}, {s.other_domain * machines + s.other_slot, s.other_end == machine_end::up}}});
     return all;
 }
 
@@ -467,6 +478,30 @@ void ipu_pod_config::check_faults(bool shape_is_known, std::vector<config_proble
         if (c.ipu == c.other_ipu && c.controller == c.other_controller)
             refuse(key, "names one port twice.");
     }
+    const auto exist = [&](const std::string& key, const auto& c) { // every one is told
+        const bool found[] = {exists(key, "domain", c.domain, s.domains), exists(key, "slot", c.slot, s.machines),
+                              exists(key, "other_domain", c.other_domain, s.domains), exists(key, "other_slot", c.other_slot, s.machines)};
+        return std::all_of(std::begin(found), std::end(found), [](bool f) { return f; });
+    };
+    for (std::size_t i = 0; i < faults.swapped_gw_cables.size(); ++i) {
+        const gw_cable_swap& c = faults.swapped_gw_cables[i];
+        const std::string key = fmt::format("faults.swapped_gw_cables.{}", i);
+        if (shape_is_known && s.domains == 1)
+            refuse(key, "names GW-Links, but pod.domains is 1: nothing goes over gateways.");
+        else if (exist(key, c) && c.domain == c.other_domain && c.slot == c.other_slot && c.side == c.other_side)
+            refuse(key, "names one port twice.");
+    }
+    for (std::size_t i = 0; i < faults.swapped_sync_cables.size(); ++i) {
+        const sync_cable_swap& c = faults.swapped_sync_cables[i];
+        const std::string key = fmt::format("faults.swapped_sync_cables.{}", i);
+        if (!exist(key, c))
+            continue;
+        for (const auto& [domain, slot, end] : {std::tuple{c.domain, c.slot, c.end}, {c.other_domain, c.other_slot, c.other_end}})
+            if (const std::uint32_t machine = domain * s.machines + slot; shape_is_known && !sync_neighbour(s, {machine, end == machine_end::up}))
+                refuse(key, fmt::format("names {}.{}, which has no Sync-Link cable: it closes the ladder of a torus only.", s.machine_name(machine), name_of(end)));
+        if (c.domain == c.other_domain && c.slot == c.other_slot && c.end == c.other_end)
+            refuse(key, "names one connector twice.");
+    }
 }
 
 std::vector<scaled_machine::missing_entry> ipu_pod_config::missing_faults() const
@@ -564,14 +599,23 @@ public:
     }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
-        const std::vector<std::string> wrong = wrong_cables(config_.shape(), routing().plan());
-        constexpr std::size_t k_show = 4;
-        for (std::size_t i = 0; i < std::min(wrong.size(), k_show); ++i)
-            add_problem(document, problems, "faults.swapped_cables", fmt::format("wire the ladder wrongly: {}.", wrong[i]));
-        if (wrong.empty() && !config_.faults.swapped_cables.empty())
-            problems.push_back({severity::warning, document.position_of("faults.swapped_cables"), "faults.swapped_cables",
-                                "exchange links of one way, or undo each other: every link leads to the IPU that it should."});
-        if (!config_.run.routing.empty() || !wrong.empty())
+        const ipu_shape shape = config_.shape();
+        const fabric_plan& plan = routing().plan();
+        bool wired = true;
+        const auto check = [&](const std::string& key, bool given, const char* what, const std::vector<std::string>& wrong) {
+            constexpr std::size_t k_show = 4;
+            for (std::size_t i = 0; i < std::min(wrong.size(), k_show); ++i)
+                add_problem(document, problems, key, fmt::format("wire {} wrongly: {}.", what, wrong[i]));
+            if (wrong.empty() && given)
+                problems.push_back({severity::warning, document.position_of(key), key,
+                                    "exchange links of one way, or undo each other: every cable leads where it should."});
+            wired = wired && wrong.empty();
+        };
+        const ipu_faults_config& faults = config_.faults;
+        check("faults.swapped_cables", !faults.swapped_cables.empty(), "the ladder", wrong_cables(shape, plan));
+        check("faults.swapped_gw_cables", !faults.swapped_gw_cables.empty(), "the gateways", wrong_gw_cables(shape, plan));
+        check("faults.swapped_sync_cables", !faults.swapped_sync_cables.empty(), "the Sync-Links", wrong_sync_cables(shape, config_.sync_swaps()));
+        if (!config_.run.routing.empty() || !wired)
             return;
         const auto& down = config_.faults.links_down;
         const bool by_links = std::any_of(down.begin(), down.end(), [](const ipu_link_fault& f) { return f.known(); });

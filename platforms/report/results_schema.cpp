@@ -239,6 +239,8 @@ nlohmann::ordered_json results_schema()
          {"simulated_time_ps", count("picoseconds")},
          {"microcode_ps",
           count("Spent on writing microcode before the collectives, in picoseconds; where CCUs are used"), false},
+         {"counted_from_ps",
+          count("Simulated time, in picoseconds, at which a job was interrupted for the last time: links, ranks, packet_hops and stats count from there"), false},
          {"host_seconds",
           number("Of this host; differs from run to run, as packet_hops_per_cpu_s and run.host_cpu_seconds do")},
          {"packet_hops", count("Packets times devices that they went through")},

@@ -339,6 +339,9 @@ void print_limits(std::ostream& out, const run_report& report)
 
 void print_links(std::ostream& out, const run_report& report, const table_style& style)
 {
+    if (report.counted_from_ps != 0)
+        out << fmt::format("{:<17}links, {}, hops and ranks since the job was interrupted at {} us; what went before is not in them\n", "Counters", report.memory.memory,
+                           exact_us(report.counted_from_ps));
     if (report.busiest_links.empty())
         return;
     std::size_t name_width = 0;
@@ -664,6 +667,8 @@ nlohmann::ordered_json to_json(const run_report& r)
     j["simulated_time_ps"] = r.simulated_time_ps;
     if (r.microcode_ps != 0)
         j["microcode_ps"] = r.microcode_ps;
+    if (r.counted_from_ps != 0)
+        j["counted_from_ps"] = r.counted_from_ps;
     j["host_seconds"] = finite(r.host_seconds, "host_seconds");
     j["packet_hops"] = r.packet_hops;
     j["packet_hops_per_cpu_s"] = finite(r.packet_hops_per_cpu_s, "packet_hops_per_cpu_s");

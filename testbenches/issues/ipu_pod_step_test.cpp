@@ -334,7 +334,7 @@ TEST_CASE("ipu_pod: links on a board are no cables and those of a way are alike"
     CHECK_THAT(swapped("ipu: 0, controller: 2A, other_ipu: 2, other_controller: 2A", 2),
                Contains("names ipu0.2A, a link on the board of an IPU-Machine"));
     CHECK_THAT(swapped("ipu: 2, controller: 1B, other_ipu: 2, other_controller: 1C", 0),
-               Contains("every link leads to the IPU that it should"));
+               Contains("every cable leads where it should"));
     CHECK_THAT(swapped("ipu: 2, controller: 1B, other_ipu: 3, other_controller: 0B", 2),
                Contains("wire the ladder wrongly"));
 }

@@ -233,6 +233,19 @@ TEST_CASE("ipu_pod: what wiring shows is found before time zero", "[ipu_pod]")
         failed(reduce, "--set 'faults.swapped_cables=[{ipu: 2, controller: 1B, other_ipu: 3, other_controller: 0B}]'",
                2),
         Contains("faults.swapped_cables: wire the ladder wrongly: ipu2.1B leads to ipu5.0B, but must lead to ipu4.1B"));
+    const std::string two = "--set pod.machines=2 --set pod.domains=2 ";
+    const std::string gateways = "--set 'faults.swapped_gw_cables=[{domain: 0, slot: 0, side: east, other_domain: 0, other_slot: 1, other_side: east}]' ";
+    const std::string syncs = "--set 'faults.swapped_sync_cables=[{slot: 0, end: up, other_domain: 1, other_slot: 0, other_end: up}]' ";
+    CHECK_THAT(failed(reduce, two + gateways, 2),
+               Contains("faults.swapped_gw_cables: wire the gateways wrongly: d0.gw0.east leads to switch1.d0.east, but must lead to switch0.d0.east"));
+    CHECK_THAT(failed(reduce, two + syncs, 2),
+               Contains("faults.swapped_sync_cables: wire the Sync-Links wrongly: d0 machine 0.up leads to d1 machine 1.down, but must lead to d0 machine 1.down"));
+    CHECK_THAT(failed(reduce, two + gateways + syncs, 2), Contains("wire the gateways") && Contains("wire the Sync-Links"));
+    CHECK_THAT(failed(reduce, gateways, 2), Contains("names GW-Links, but pod.domains is 1"));
+    CHECK_THAT(failed(reduce, "--set 'faults.swapped_sync_cables=[{slot: 0, end: down, other_slot: 9}]'", 2),
+               Contains("other_slot: is 9, but there are slots 0 to 3"));
+    CHECK_THAT(failed(reduce, "--set 'faults.swapped_sync_cables=[{slot: 0, end: down, other_slot: 1, other_end: up}]'", 2),
+               Contains("names machine 0.down, which has no Sync-Link cable"));
     CHECK_THAT(failed(reduce,
                       "--set 'faults.swapped_cables=[{ipu: 0, controller: 1B, other_ipu: 3, other_controller: 0B}]'",
                       2),

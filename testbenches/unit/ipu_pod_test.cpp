@@ -147,6 +147,39 @@ TEST_CASE("ipu pod: lanes spread over the links that work and a way without any 
     CHECK(routing.unreachable() == "no IPU-Link works from ipu2 up to ipu4");
 }
 
+TEST_CASE("ipu pod: any two cables of one kind that are swapped are found and swapped back are not")
+{
+    for (const ipu_shape& s : {ipu_shape{4, 1, ipu_topology::mesh}, ipu_shape{4, 1, ipu_topology::torus}, ipu_shape{2, 3, ipu_topology::torus}}) {
+        INFO(s.machines << " machines, " << s.domains << " domains");
+        std::vector<ipu_link_end> ports;
+        for (std::uint32_t domain = 0; s.domains > 1 && domain < s.domains; ++domain)
+            for (std::uint32_t slot = 0; slot < s.machines; ++slot)
+                for (const std::uint32_t port : {k_east_port, k_west_port})
+                    ports.push_back({s.gateway(domain, slot), port});
+        for (std::size_t a = 0; a < ports.size(); ++a)
+            for (std::size_t b = a + 1; b < ports.size(); ++b) {
+                CHECK(wrong_gw_cables(s, plan_of(s, {{{ports[a], ports[b]}}})).size() == 4); // both ends of two cables
+                CHECK(wrong_cables(s, plan_of(s, {{{ports[a], ports[b]}}})).empty());
+                CHECK(wrong_gw_cables(s, plan_of(s, {{{ports[a], ports[b]}}, {{ports[b], ports[a]}}})).empty());
+            }
+        std::vector<sync_link_end> ends;
+        for (std::uint32_t machine = 0; machine < s.domains * s.machines; ++machine)
+            for (const bool up : {true, false})
+                if (sync_neighbour(s, {machine, up}))
+                    ends.push_back({machine, up});
+        CHECK(ends.size() == s.domains * (s.closes() ? 2 * s.machines : 2 * (s.machines - 1)));
+        CHECK(wrong_sync_cables(s, {}).empty());
+        for (std::size_t a = 0; a < ends.size(); ++a)
+            for (std::size_t b = a + 1; b < ends.size(); ++b) {
+                const bool one_cable = *sync_neighbour(s, ends[a]) == ends[b]; // turned round
+                CHECK(wrong_sync_cables(s, {{{ends[a], ends[b]}}}).empty() == one_cable);
+                CHECK(wrong_sync_cables(s, {{{ends[a], ends[b]}}, {{ends[a], ends[b]}}}).empty());
+            }
+    }
+    CHECK_FALSE(sync_neighbour({4, 1, ipu_topology::mesh}, {3, true}));
+    CHECK_FALSE(sync_neighbour({1, 1, ipu_topology::mesh}, {0, false}));
+}
+
 TEST_CASE("ipu pod: around GW-Links that are down routing goes the other way round and cannot deadlock")
 {
     for (const std::uint32_t domains : {2u, 3u, 4u, 8u}) {

@@ -22,6 +22,14 @@ std::string row_text(const ipu_shape& s, std::uint32_t ipu, ipu_way way)
     return text;
 }
 
+/// Exchanges the two ends, wherever they are among the cables.
+template <class End> void swap_ends(std::vector<std::pair<End, End>>& cables, const End& first, const End& second)
+{
+    for (auto& [a, b] : cables)
+        for (End* e : {&a, &b})
+            *e = *e == first ? second : *e == second ? first : *e;
+}
+
 std::string pair_text(const ipu_shape& s, std::uint32_t ipu, ipu_way way)
 {
     return fmt::format("{} - {} by {}", s.ipu_name(ipu), s.ipu_name(*s.neighbour(ipu, way)), row_text(s, ipu, way));
@@ -69,6 +77,11 @@ std::string ipu_shape::ipu_name(std::uint32_t ipu) const
     return domains == 1 ? fmt::format("ipu{}", ipu) : fmt::format("d{}.ipu{}", domain_of(ipu), ipu % domain_ipus());
 }
 
+std::string ipu_shape::machine_name(std::uint32_t machine) const
+{
+    return domains == 1 ? fmt::format("machine {}", machine) : fmt::format("d{} machine {}", machine / machines, machine % machines);
+}
+
 fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_pod_wires& wires, const std::vector<swapped_cables>& swapped, const std::vector<ipu_link_end>& down)
 {
     fabric_plan p;
@@ -87,9 +100,7 @@ fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_pod_wires& wires, const s
         p.routers.push_back({s.ipu_name(ipu), k_first_tile_port + k_tile_ports});
         p.endpoints.push_back({ipu, k_first_tile_port, k_tile_ports, wires.tiles, ""});
     }
-    // Ends of cables: controller c of `ipu`, and what it should lead to.
-    using end = std::pair<std::uint32_t, std::uint32_t>;
-    std::vector<std::pair<end, end>> cables;
+    std::vector<std::pair<ipu_link_end, ipu_link_end>> cables, gateway_cables;
     for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu)
         for (const ipu_way way : {ipu_way::rung, ipu_way::up}) {
             const auto other = s.neighbour(ipu, way);
@@ -99,14 +110,15 @@ fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_pod_wires& wires, const s
             for (std::uint32_t c = range.first; c <= range.last; ++c)
                 cables.push_back({{ipu, c}, {*other, c}});
         }
-    for (const swapped_cables& w : swapped) {
-        const end first{w.ipu[0], w.controller[0]}, second{w.ipu[1], w.controller[1]};
-        for (auto& [a, b] : cables)
-            for (end* e : {&a, &b})
-                *e = *e == first ? second : *e == second ? first : *e;
-    }
+    for (std::uint32_t domain = 0; s.domains > 1 && domain < s.domains; ++domain)
+        for (std::uint32_t slot = 0; slot < s.machines; ++slot)
+            for (const std::uint32_t port : {k_east_port, k_west_port})
+                gateway_cables.push_back({{s.gateway(domain, slot), port}, {s.gateway_switch(slot), s.switch_port(domain, port)}});
+    for (const swapped_cables& w : swapped)
+        for (auto* of_kind : {&cables, &gateway_cables})
+            swap_ends(*of_kind, w.ends[0], w.ends[1]);
     for (const auto& [a, b] : cables)
-        p.connect(a.first, a.second, b.first, b.second, k_ipu_vls, wires.link);
+        p.connect(a.router, a.port, b.router, b.port, k_ipu_vls, wires.link);
 
     if (s.domains > 1) {
         for (std::uint32_t domain = 0; domain < s.domains; ++domain)
@@ -116,11 +128,8 @@ fabric_plan plan_ipu_pod(const ipu_shape& s, const ipu_pod_wires& wires, const s
             p.routers.push_back({fmt::format("switch{}", slot), k_switch_port + 2 * s.domains});
         for (std::uint32_t ipu = 0; ipu < s.ipus(); ++ipu)
             p.connect(ipu, k_host_link_port, s.gateway(s.domain_of(ipu), s.slot_of(ipu)), k_gateway_ipu_port + ipu % k_machine_ipus, k_ipu_vls, wires.host);
-        for (std::uint32_t domain = 0; domain < s.domains; ++domain)
-            for (std::uint32_t slot = 0; slot < s.machines; ++slot) {
-                p.connect(s.gateway(domain, slot), k_east_port, s.gateway_switch(slot), k_switch_port + 2 * domain, k_ipu_vls, wires.gateway);
-                p.connect(s.gateway(domain, slot), k_west_port, s.gateway_switch(slot), k_switch_port + 2 * domain + 1, k_ipu_vls, wires.gateway);
-            }
+        for (const auto& [a, b] : gateway_cables)
+            p.connect(a.router, a.port, b.router, b.port, k_ipu_vls, wires.gateway);
     }
     for (const ipu_link_end& d : down)
         for (plan_link& l : p.links)
@@ -140,6 +149,48 @@ std::vector<std::string> wrong_cables(const ipu_shape& s, const fabric_plan& pla
             found.push_back(fmt::format("{}.{} leads to {}.{}, but must lead to {}.{}", s.ipu_name(l.from), k_controllers[l.from_port], s.ipu_name(l.to),
                                         k_controllers[l.to_port], s.ipu_name(*expected), k_controllers[l.from_port]));
     }
+    return found;
+}
+
+std::vector<std::string> wrong_gw_cables(const ipu_shape& s, const fabric_plan& plan)
+{
+    const auto name_of_end = [&](const ipu_link_end& e) { return plan.routers[e.router].name + "." + plan.port_names[e.port]; };
+    std::vector<std::string> found;
+    for (const plan_link& l : plan.links) {
+        if (l.from_port != k_east_port && l.from_port != k_west_port)
+            continue;
+        const std::uint32_t number = l.from - s.ipus(); // gateways follow the IPUs, by domain and slot
+        const ipu_link_end from{l.from, l.from_port}, to{l.to, l.to_port},
+            expected{s.gateway_switch(number % s.machines), s.switch_port(number / s.machines, l.from_port)};
+        if (!(to == expected))
+            found.push_back(fmt::format("{} leads to {}, but must lead to {}", name_of_end(from), name_of_end(to), name_of_end(expected)));
+    }
+    return found;
+}
+
+std::optional<sync_link_end> sync_neighbour(const ipu_shape& s, const sync_link_end& end)
+{
+    // As the IPU-Links do: those of the machine's lowest or highest rung.
+    const std::uint32_t first = end.machine * s.partition, ipu = end.up ? first + s.partition - 2 : first;
+    if (s.partition != k_machine_ipus || s.machines == 1)
+        return std::nullopt;
+    const auto other = s.neighbour(ipu, end.up ? ipu_way::up : ipu_way::down);
+    return other ? std::optional(sync_link_end{*other / s.partition, !end.up}) : std::nullopt;
+}
+
+std::vector<std::string> wrong_sync_cables(const ipu_shape& s, const std::vector<swapped_sync_cables>& swapped)
+{
+    std::vector<std::pair<sync_link_end, sync_link_end>> cables;
+    for (std::uint32_t machine = 0; machine < s.domains * s.machines; ++machine)
+        if (const auto other = sync_neighbour(s, {machine, true}))
+            cables.push_back({{machine, true}, *other});
+    for (const swapped_sync_cables& w : swapped)
+        swap_ends(cables, w.ends[0], w.ends[1]);
+    const auto name_of_end = [&](const sync_link_end& end) { return fmt::format("{}.{}", s.machine_name(end.machine), end.up ? "up" : "down"); };
+    std::vector<std::string> found;
+    for (const auto& [a, b] : cables)
+        if (const auto expected = sync_neighbour(s, a); !(*expected == b))
+            found.push_back(fmt::format("{} leads to {}, but must lead to {}", name_of_end(a), name_of_end(b), name_of_end(*expected)));
     return found;
 }
 

@@ -74,23 +74,38 @@ struct ipu_shape {
     /// Whether a controller with a far end has it in the same IPU-Machine, where there is no cable to swap.
     bool on_board(std::uint32_t ipu, std::uint32_t controller) const;
     std::string ipu_name(std::uint32_t ipu) const; ///< "ipu7", "d1.ipu7" in a cluster
+    std::string machine_name(std::uint32_t machine) const; ///< "machine 3", "d1 machine 3" in a cluster
 
     // Routers: IPUs, then gateways, then switches, by slot. One domain has neither gateway nor switch links to others.
     std::uint32_t gateway(std::uint32_t domain, std::uint32_t slot) const { return ipus() + domain * machines + slot; }
     std::uint32_t gateway_switch(std::uint32_t slot) const { return ipus() + domains * machines + slot; }
+    /// Of a switch, for the east or west port of that domain's gateway.
+    std::uint32_t switch_port(std::uint32_t domain, std::uint32_t gateway_port) const { return k_switch_port + 2 * domain + (gateway_port == k_east_port ? 0 : 1); }
     std::uint32_t routers() const { return ipus() + (domains > 1 ? domains * machines + machines : 0); }
 };
 
-/// The external cables of two controllers, exchanged by mistake.
-struct swapped_cables {
-    std::uint32_t ipu[2];
-    std::uint32_t controller[2];
-};
-
-/// One direction of a link that does not work: of an IPU's controller, or of a gateway's port.
+/// An IPU's controller, or a gateway's port: the end of a cable, or the sender of one direction of a link.
 struct ipu_link_end {
     std::uint32_t router = 0;
     std::uint32_t port = 0;
+
+    bool operator==(const ipu_link_end& other) const { return router == other.router && port == other.port; }
+};
+
+/// Two ends of external cables, exchanged by mistake.
+struct swapped_cables {
+    ipu_link_end ends[2];
+};
+
+/// Where a Sync-Link cable ends: the upper or the lower connector of an IPU-Machine.
+struct sync_link_end {
+    std::uint32_t machine = 0; ///< over all domains
+    bool up = true;
+
+    bool operator==(const sync_link_end& other) const { return machine == other.machine && up == other.up; }
+};
+struct swapped_sync_cables {
+    sync_link_end ends[2];
 };
 
 struct ipu_pod_wires {
@@ -105,6 +120,15 @@ fabric_plan plan_ipu_pod(const ipu_shape& shape, const ipu_pod_wires& wires, con
 /// What the plan wires otherwise than the shape says: a sentence for each controller that leads to another IPU. None
 /// where it is right.
 std::vector<std::string> wrong_cables(const ipu_shape& shape, const fabric_plan& plan);
+/// The same for each port of a gateway that leads to another port of a switch.
+std::vector<std::string> wrong_gw_cables(const ipu_shape& shape, const fabric_plan& plan);
+
+/// The other end of the Sync-Link cable there; none: the connector is free. Sync-Links follow the IPU-Links (section
+/// 7.9.1); that one cable joins two neighbouring machines is assumed.
+std::optional<sync_link_end> sync_neighbour(const ipu_shape& shape, const sync_link_end& end);
+
+/// Sentences, as of wrong_cables(), for the Sync-Links with those cables swapped one after the other.
+std::vector<std::string> wrong_sync_cables(const ipu_shape& shape, const std::vector<swapped_sync_cables>& swapped);
 
 /// The wiring with port names, for `weft check`.
 std::string wiring_text(const ipu_shape& shape);

@@ -96,7 +96,7 @@ weft.tables = (() => {
     }
     const cards = [
       ["results", String(all)], ["wrong elements", checked ? `${group(wrong)} in ${checked} checked` : "not checked"], ["exit reason", failed ? (/interrupted/.test(results.failure.split("\n")[0]) ? "interrupted" : "failed") : "completed"],
-      ["simulated time", time(results.simulated_time_ps / 1e6)], ["host time", `${digits(results.host_seconds)} s`], ["packet hops", group(results.packet_hops)], ["devices, directed links", `${group(activity.map.nodes)}, ${group(activity.map.wires)}`], ["digest", results.digest]];
+      ["simulated time", time(results.simulated_time_ps / 1e6)], ["host time", `${digits(results.host_seconds)} s`], ["packet hops", group(results.packet_hops)], ["devices, directed links", `${group(activity.map.nodes)}, ${group(activity.map.wires)}`], ["digest", results.digest], ...(results.counted_from_ps ? [["links, memory and hops count from", `${time(results.counted_from_ps / 1e6)}, when the job was interrupted`]] : [])];
     byId("cards").replaceChildren(...cards.map(([name, value]) => make("div", { class: "card" }, make("b", {}, value), make("span", {}, name))));
     const problems = byId("problems");
     problems.replaceChildren();
