@@ -35,6 +35,13 @@ void run_observers::on_end(std::uint64_t time_ps)
     tell(fmt::format("{} ends after {:.6f} us, {:.2f} s of CPU time", name_, us, seconds));
 }
 
+void run_observers::on_lost()
+{
+    if (all_.recorder != nullptr)
+        all_.recorder->lose();
+    tell("the job is interrupted, and will be restarted");
+}
+
 void run_observers::tell(const std::string& text) const
 {
     if (all_.log != nullptr)

@@ -28,6 +28,7 @@ public:
     run_observers(machine& m, const observers_of_run& all) : machine_(m), all_(all) {}
     void on_begin(const collective_case& c) override;
     void on_end(std::uint64_t time_ps) override;
+    void on_lost() override;
     void on_case(std::size_t index, std::size_t cases, const collective_case& c) override;
     void on_progress(double fraction) override;
 

@@ -187,6 +187,9 @@ swept_point sweep_folder::read(std::size_t point) const
             p.state = interrupted && p.reason.empty() ? point_state::unfinished : point_state::failed;
             if (p.reason.empty() || !interrupted)
                 p.reason = r.failure.substr(0, r.failure.find('\n'));
+            static const std::string k_asked = "interrupted by SIGTERM"; // by the sweep, whatever that was stopped by
+            if (p.state == point_state::unfinished && p.reason.rfind(k_asked, 0) == 0)
+                p.reason.replace(0, k_asked.size(), "stopped");
             p.rows = std::move(r.rows);
             return p;
         }

@@ -290,7 +290,7 @@ private:
                 next_ = {step::unit, rank, k_none};
                 return;
             }
-        from_frames(rank, "", path_cause::firmware);
+        from_frames(rank, "", path_cause::firmware, cursor_);
     }
 
     /// `sent`: what a unit has sent, of which the reason is wanted; k_none: its interrupt.
@@ -344,17 +344,35 @@ private:
 
     /// The last frame that came to `rank`. For one of a slot, whose versions alternate ("slot 3.1"), the last of that
     /// slot: without any it was of the first ones, for which nothing had to come.
-    void from_frames(std::uint32_t rank, const std::string& name, path_cause between)
+    void from_frames(std::uint32_t rank, const std::string& name, path_cause between, std::uint64_t until_ps)
     {
         const std::string slot = slot_of(name, false);
         const std::uint32_t last = last_of(
-            list_at(frames_of_rank_, rank), cursor_,
+            list_at(frames_of_rank_, rank), until_ps,
             [&](std::uint32_t i) { return run_.slices[i].start_ps + run_.slices[i].span_ps; },
             [&](std::uint32_t i) { return slot.empty() || slot_of(run_.slices[i].name, false) == slot; });
-        if (last == k_none)
-            return attribute(between, path_.begin_ps, rank);
-        attribute(between, run_.slices[last].start_ps + run_.slices[last].span_ps, rank);
-        next_ = {step::frame, rank, last};
+        const std::uint64_t came_ps = last == k_none ? path_.begin_ps : run_.slices[last].start_ps + run_.slices[last].span_ps;
+        if (between == path_cause::nic)
+            wait_in_card(came_ps, rank);
+        attribute(between, came_ps, rank);
+        if (last != k_none)
+            next_ = {step::frame, rank, last};
+    }
+
+    /// What a card has not put on its wire waits there: as long as the wire carries one frame behind the other, for the
+    /// frames before it; for the rest it is the card.
+    void wait_in_card(std::uint64_t since_ps, std::uint32_t rank)
+    {
+        since_ps = std::max(since_ps, path_.begin_ps);
+        const std::uint32_t wire = std::exchange(wire_, k_none);
+        const std::vector<std::uint32_t>& carried = list_at(slices_of_wire_, wire);
+        for (std::size_t i = up_to(carried, cursor_ == 0 ? 0 : cursor_ - 1, [&](std::uint32_t n) { return run_.slices[n].start_ps; }); i-- > 0 && cursor_ > since_ps;) {
+            const trace_slice& before = run_.slices[carried[i]];
+            if (before.start_ps + before.span_ps < cursor_)
+                break;
+            attribute(path_cause::serialisation, std::max(since_ps, before.start_ps), recorded_device::k_nobody, run_.tracks[wire].name);
+        }
+        attribute(path_cause::nic, since_ps, rank);
     }
 
     /// Back along the way of a frame: cards, cables, switches.
@@ -365,16 +383,17 @@ private:
         const std::string where = at.rank == recorded_device::k_nobody ? at.name : "";
         if (s.flow == flow_step::begins) { // it left a card: for the frame of this slot that came before
             ++path_.frames;
-            attribute(path_cause::nic, s.start_ps, at.rank);
             if (const auto [head, earlier] = sent_before(number); earlier != k_none) { // it was lost, or its answer was
                 const trace_slice& lost = run_.slices[earlier];
-                attribute(path_cause::nic, run_.slices[head].start_ps, at.rank);
+                wait_in_card(run_.slices[head].start_ps, at.rank);
                 attribute(path_cause::time_out, lost.start_ps + lost.span_ps, at.rank);
                 next_ = {step::frame, at.rank, earlier};
                 return;
             }
-            return from_frames(at.rank, s.name, path_cause::nic);
+            return from_frames(at.rank, s.name, path_cause::nic, std::min(cursor_, s.start_ps));
         }
+        if (is_wire_track(s.track))
+            wire_ = s.track;
         attribute(s.flow == flow_step::ends  ? path_cause::nic
               : is_switch_track(s.track) ? path_cause::aggregation
                                          : path_cause::serialisation,
@@ -764,6 +783,7 @@ private:
     step_store& store_;
     critical_path& path_;
     std::uint64_t cursor_;
+    std::uint32_t wire_ = k_none; ///< the cable behind the card that the path comes to
     bool missed_ = false; ///< what was looked for is not here, and may be further back
     std::uint32_t behind_ = k_none; ///< sent packet behind whose work a ring stood still
     place_of_path next_;

@@ -90,6 +90,8 @@ void path_index::note_slice(std::uint32_t number)
         note_sent_frame(number);
     if (s.flow == flow_step::ends)
         frames_of_rank_[run_.tracks[s.track].rank].push_back(number);
+    if (is_wire_track(s.track))
+        slices_of_wire_[s.track].push_back(number);
     if (is_switch_track(s.track))
         switch_slices_of_slot_[std::hash<std::string>{}(slot_of(s.name, true))].push_back(number);
 }
@@ -139,6 +141,7 @@ void path_index::sort_slices()
     };
     const auto start = [&](std::uint32_t i) { return run_.slices[i].start_ps; };
     sort_by(slices_of_flow_, start);
+    sort_by(slices_of_wire_, start);
     sort_by(frames_from_rank_, start);
     sort_by(switch_slices_of_slot_, start);
     sort_by(syncs_of_zone_, start);

@@ -69,12 +69,14 @@ protected:
     /// A frame that left a card: the frame that began its message, and when the card has sent that message before, the
     /// frame that began it then.
     std::pair<std::uint32_t, std::uint32_t> sent_before(std::uint32_t number) const;
+    /// A track of a cable: of no rank, and of no switch.
+    bool is_wire_track(std::uint32_t track) const { return run_.tracks[track].rank == recorded_device::k_nobody && !is_switch_track(track); }
     /// A track of a switch, which belongs to no rank.
     bool is_switch_track(std::uint32_t track) const;
 
     const recorded_run& run_;
     index_lists crossings_of_message_, crossings_of_link_, crossings_of_buffer_, sent_of_message_, posted_of_work_,
-        woken_of_work_, slices_of_flow_, frames_of_rank_, switch_slices_of_slot_, syncs_of_rank_, syncs_of_zone_;
+        woken_of_work_, slices_of_flow_, slices_of_wire_, frames_of_rank_, switch_slices_of_slot_, syncs_of_rank_, syncs_of_zone_;
     index_lists frames_from_rank_;
     /// Of frames that left a card: where frames of a message follow each other; and what tells a message from others,
     /// of the frame that begins it. A frame of UDP is a message.

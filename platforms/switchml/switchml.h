@@ -211,6 +211,8 @@ struct switchml_worker_config : chip_sections<server_core_config, server_bus_con
     duration transmit_hold{10'000'000};
     nic_config nic;
 
+    static constexpr config_part k_part = config_part::nic; ///< its own keys say when a frame goes to the card
+
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("cores", self.cores, "Cores that run the worker's firmware and share every tensor",

@@ -84,8 +84,7 @@ void activity_recorder::set_up()
 
 void activity_recorder::begin(const collective_case& c)
 {
-    if (now_)
-        close(std::nullopt);
+    lose();
     const auto alike = std::count_if(all_.cases.begin(), all_.cases.end(), [&](const case_activity& one) {
         return one.size_bytes == c.size_bytes && one.op == name_of(c.op) && one.algorithm == name_of(c.algo) && one.type == name_of(c.type);
     });
@@ -190,6 +189,12 @@ void activity_recorder::end(std::uint64_t time_ps)
 {
     if (now_)
         close(time_ps);
+}
+
+void activity_recorder::lose()
+{
+    if (now_)
+        close(std::nullopt);
 }
 
 std::vector<std::uint8_t> activity_recorder::shares_of(std::size_t first_series, std::size_t count,
@@ -327,8 +332,7 @@ std::pair<std::uint64_t, std::uint64_t> activity_recorder::memory_bytes() const
 
 run_activity activity_recorder::finish()
 {
-    if (now_)
-        close(std::nullopt);
+    lose();
     if (map_ != nullptr) {
         map_->look_for_broken();
         all_.map = map_->map();

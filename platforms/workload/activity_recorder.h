@@ -37,6 +37,7 @@ public:
     /// A collective begins now, and has ended.
     void begin(const collective_case& c);
     void end(std::uint64_t time_ps); ///< of what results call its time
+    void lose();                     ///< what is under way will not end: it is kept as far as it came
     /// Of a run that has ended; a collective under way is kept as one that did not complete.
     run_activity finish();
 

@@ -126,6 +126,8 @@ bool collective_host::restart(std::uint64_t checkpoint_ps, const std::string& lo
     const auto does_not_count = [&] { bound_.leave_out(kernel_now_ps() - std::exchange(begin_ps, kernel_now_ps())); };
     interrupted_ = false;
     now_.reset();
+    if (observer_ != nullptr)
+        observer_->on_lost();
     job_restart r;
     r.at_ps = interrupted_at_ps();
     // What an earlier failure has undone was told with it; a take-over and a load are no work.

@@ -41,6 +41,8 @@ public:
     virtual void on_begin(const collective_case& c) { static_cast<void>(c); }
     /// `time_ps`: its time, which begins when the last rank does.
     virtual void on_end(std::uint64_t time_ps) { static_cast<void>(time_ps); }
+    /// The job was interrupted, and a restart begins: the collective under way, if there is one, will not end.
+    virtual void on_lost() {}
     /// A rank has answered it: all its cores have.
     virtual void on_answer(std::uint32_t rank, std::uint64_t at_ps)
     {

@@ -128,7 +128,7 @@ TEST_CASE("a sweep that is stopped keeps what the points that run had finished")
     CHECK(has(r.out, "code 143\n"));
     CHECK(has(r.out, "0 of 3 are done, 2 are unfinished, 1 is missing; of those that did not end 4 results are kept"));
     CHECK(has(r.err, "0 of 3 points are finished and kept in out/points; the same command goes on from there.\n"
-                     "  unfinished 0: mesh.cols=2: interrupted by SIGTERM at "));
+                     "  unfinished 0: mesh.cols=2: stopped at "));
     CHECK(has(r.err, " 2 results that had ended before are kept.\n  missing 2: mesh.cols=4\n"));
     const std::string csv = sh.read("out/sweep.csv");
     INFO(csv);

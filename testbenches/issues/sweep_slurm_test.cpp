@@ -202,7 +202,7 @@ TEST_CASE("sweep: a Slurm array gives the results of this host", "[slow]")
     static_cast<void>(std::system("sleep 6"));
     sweep.signal(SIGINT);
     CHECK(sweep.finish() == 130);
-    CHECK_THAT(sweep.err(), Contains("0 of 1 points are finished") && Contains("  unfinished 0: mesh.rows=2: interrupted by SIGTERM") &&
+    CHECK_THAT(sweep.err(), Contains("0 of 1 points are finished") && Contains("  unfinished 0: mesh.rows=2: stopped at") &&
                                 Contains("1 result that had ended before is kept."));
     for (int waits = 0; waits < 30 && std::system("test -n \"$(squeue -h)\"") == 0; ++waits)
         static_cast<void>(std::system("sleep 1"));

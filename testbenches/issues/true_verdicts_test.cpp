@@ -54,6 +54,22 @@ TEST_CASE("shares of a repeated collective are of the time that is told and no l
     CHECK(row.at("busy_shares").at("link") >= row.at("bound_share"));
 }
 
+TEST_CASE("what a restart has lost ends when the job was interrupted and counters say from when on they count")
+{
+    const program_shell sh;
+    const shell_result r = sh.run("$weft run " WEFT_SOURCE_DIR "/configs/ub_mesh/rack_spare.yaml --report --out out --set data=off");
+    INFO(r.err);
+    REQUIRE(r.exit_code == 0);
+    CHECK(has(r.out, "since the job was interrupted at 60 us"));
+    const json results = json::parse(sh.read("out/results.json"));
+    CHECK(results.at("counted_from_ps") == 60'000'000);
+    const json cases = json::parse(sh.read("out/activity.json")).at("cases");
+    REQUIRE(cases.size() == results.at("results").size() + 1);
+    CHECK_FALSE(cases[0].at("complete").get<bool>());
+    CHECK(cases[0].at("time_us") == 57.0); // to the interruption, not to the end of the take-over
+    CHECK(cases[1].at("complete").get<bool>());
+}
+
 TEST_CASE("a link that has lost lanes is no worse than one that is down")
 {
     const program_shell sh;

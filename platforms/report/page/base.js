@@ -118,7 +118,8 @@ const weft = (() => {
   const interesting = () => {
     const done = cases.map((c, i) => [c, i]).filter(([c]) => c.op === cases[0].op && c.complete);
     done.sort(([a], [b]) => b.size_bytes - a.size_bytes || a.time_us - b.time_us);
-    const failed = cases.findIndex((c) => !c.complete);
+    // What a restart has lost was done again.
+    const failed = results.failure || !done.length ? cases.findIndex((c) => !c.complete) : -1;
     return failed >= 0 ? failed : done[0][1];
   };
   const state = { at: cases.length ? interesting() : 0, bin: -1, level, order: "busiest" };
@@ -136,7 +137,7 @@ const weft = (() => {
   const redopOf = (c) => !c.redop || c.redop === "sum" || c.redop === "none" ? "" : " " + c.redop;
   /// "links of a rank allow", "memory allows".
   const allows = (bound) => bound + (/^(memory|HBM|SRAM)/.test(bound) ? " allows" : " allow");
-  const nameOf = (c) => [`${c.op} ${c.algorithm}${c.type === "int32" ? "" : " " + c.type}${redopOf(c)}`, c.group, size(c.size_bytes), c.run].filter(Boolean).join(", ") + (c.complete === false ? " (not completed)" : "");
+  const nameOf = (c) => [`${c.op} ${c.algorithm}${c.type === "int32" ? "" : " " + c.type}${redopOf(c)}`, c.group, size(c.size_bytes), c.run].filter(Boolean).join(", ") + (c.complete !== false ? "" : results.failure ? " (not completed)" : " (lost, and done again)");
   /// From and to of a bin in us; of the whole case for -1.
   const spanOf = (c, bin) => bin < 0 ? [0, c.time_us] : [bin * c.bin_us, bin * c.bin_us + (bin + 1 === c.bins ? c.last_bin_us : c.bin_us)];
   /// Share of row `row` of `rows`, a decoded array, in bin `bin`; -1: mean over the case by the length of its bins.
