@@ -33,6 +33,9 @@ TEST_CASE("changes that make other work of a case are no gains")
     INFO(fine.err);
     CHECK(fine.exit_code == 0);
     CHECK(sh.run("$weft explain out --no-reruns --quiet --changes 'workload.0.algorithms=[two_d]'").exit_code == 0);
+    CHECK(fine.err.empty());
+    const shell_result unused = sh.run("$weft explain out --no-reruns --quiet --changes 'workload.0.start_skew=1 us'");
+    CHECK(has(unused.err, "warning: --changes: workload.0.start_skew=1 us: workload.0.start_skew: is set, but nothing uses it"));
 }
 
 TEST_CASE("the CSV of a run has what limited it and the spread of repeats")

@@ -308,6 +308,22 @@ TEST_CASE("explain: keys that a case does not use are in no change's way")
     }
 }
 
+TEST_CASE("explain: what waits for a wire that carries one frame behind the other is serialisation")
+{
+    for (const std::string transport : {"udp", "rdma"}) {
+        const program_folder folder;
+        run(folder, "platform: switchml\nname: rack\nworkers: 3\ndata: off\nnetwork: {rate: 10 Gbps}\njob: {slots: 128, transport: " + transport +
+                        "}\nworkload: [{op: all_reduce, algorithms: [switchml], types: [int32], sizes: [1 MiB]}]\n");
+        const json all = explained(folder, "");
+        INFO(transport << " " << all.at("limited_by"));
+        const auto causes = causes_of(all);
+        CHECK(sum_of(causes) == all.at("time_ps"));
+        // The bound is the bytes of the wire, and the run comes near to it.
+        CHECK(all.at("limited_by") == "link");
+        CHECK(causes.at("serialisation") > 8 * all.at("time_ps").get<std::uint64_t>() / 10);
+    }
+}
+
 TEST_CASE("explain: what lost frames wait for is a timeout and a smaller one is tried")
 {
     for (const std::string job : {"timeout: 300 us", "timeout: 300 us, transport: rdma"}) {
