@@ -61,6 +61,7 @@ struct work_load {
     std::uint64_t spent_ps = 0;
     std::uint32_t units = 0;    ///< 0: it does no such work
     std::uint64_t taken_ps = 0; ///< of it, for compute units that load a memory beside what is simulated
+    std::uint64_t waited_ps = 0; ///< of it, in which a core waited for memory
 };
 
 /// What has gone through a memory that buffers lie in.

@@ -90,6 +90,7 @@ core_base::core_base(const sc_core::sc_module_name& name, const core_config& con
     stats.add("timeouts", "1", "Waits that ran out", timeouts);
     stats.add("thread_switches", "1", "Switches of the firmware's thread, a cost on the host", thread_switches);
     stats.add("busy_time", "ps", "Time in which the core worked or waited for the bus", busy_time);
+    stats.add("memory_time", "ps", "Time of it in which the core waited for memory", memory_time);
 }
 
 work_load core_base::spent_on(work_kind kind, std::uint64_t now_ps) const
@@ -100,7 +101,9 @@ work_load core_base::spent_on(work_kind kind, std::uint64_t now_ps) const
     const bool pays = activity_ != activity::sleeping && due_ps_ != k_never_ps && due_ps_ > now_ps;
     std::uint64_t ahead_ps = ahead_ps_ + (pays ? due_ps_ - now_ps : 0);
     ahead_ps -= std::min(ahead_ps, idle_tail_ps_);
-    return {busy_time.value() - std::min(ahead_ps, busy_time.value()), 1};
+    work_load load{busy_time.value() - std::min(ahead_ps, busy_time.value()), 1};
+    load.waited_ps = std::min(memory_time.value(), load.spent_ps);
+    return load;
 }
 
 void core_base::record_into(trace_sink& trace)
@@ -135,6 +138,13 @@ void core_base::charge(std::uint64_t span_ps)
     busy_time.add_ps(span_ps);
     if (ahead_ps_ >= config_.max_ahead.value())
         sync();
+}
+
+void core_base::charge_access(std::uint64_t address, std::uint64_t delay_ps)
+{
+    if (address >= abi::k_hbm_base)
+        memory_time.add_ps(delay_ps);
+    charge(delay_ps);
 }
 
 void core_base::pass(std::uint64_t span_ps)
@@ -226,7 +236,7 @@ bool core_base::read_bus(std::uint64_t address, void* to, std::uint32_t bytes)
     std::uint64_t delay_ps = 0;
     const bool ok = socket.read(address, to, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE;
     bus_faults.add(ok ? 0 : 1);
-    charge(delay_ps);
+    charge_access(address, delay_ps);
     charge_cycles(config_.mmio_overhead);
     return ok;
 }
@@ -239,7 +249,7 @@ bool core_base::write_bus(std::uint64_t address, const void* from, std::uint32_t
     std::uint64_t delay_ps = 0;
     const bool ok = socket.write(address, from, bytes, delay_ps) == ::tlm::TLM_OK_RESPONSE;
     bus_faults.add(ok ? 0 : 1);
-    charge(delay_ps);
+    charge_access(address, delay_ps);
     charge_cycles(config_.mmio_overhead);
     return ok;
 }

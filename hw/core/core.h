@@ -215,6 +215,7 @@ public:
     counter timeouts;
     counter thread_switches; ///< times the thread gave way to the kernel: the cost of this core on the host
     accumulated_time busy_time;
+    accumulated_time memory_time; ///< of it, waiting for the chip's memory, the way over the bus included
     stat_group stats;
 
 protected:
@@ -231,6 +232,7 @@ protected:
     void come_out_of_reset();
 
     void charge(std::uint64_t span_ps);
+    void charge_access(std::uint64_t address, std::uint64_t delay_ps); ///< that it took on the bus
     /// Time that passes while the core neither works nor waits for the bus: between two reads of a polled register.
     void pass(std::uint64_t span_ps);
     void pass_cycles(cycle_count cycles) { pass(cycles.value() * ps_per_1024_cycles_ >> 10); }

@@ -154,13 +154,15 @@ void native_core::charge_moves(std::uint64_t address, std::uint32_t bytes, std::
     if (times == 0)
         return;
     unsigned char nowhere[abi::k_hal_most_charged_bytes];
-    const std::uint64_t start_ps = local_now_ps();
+    const std::uint64_t start_ps = local_now_ps(), waited_ps = memory_time.value();
     move_in(nowhere, address, std::min(bytes, abi::k_hal_most_charged_bytes), how);
     const std::uint64_t took_ps = local_now_ps() - start_ps;
     // This one waits for all that engines have asked the memory for so far, which those behind it find done: they take
     // what one has taken at least.
     const auto least = least_move_ps_.try_emplace({bytes, how}, took_ps).first;
     least->second = std::min(least->second, took_ps);
+    if (took_ps != 0) // waits for memory are the same share of each
+        memory_time.add_ps(least->second * (memory_time.value() - waited_ps) / took_ps * (times - 1));
     charge(least->second * (times - 1));
 }
 

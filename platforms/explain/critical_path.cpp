@@ -157,23 +157,31 @@ private:
             const core_mark& now = marks[b];
             const std::uint64_t before_ps = has_before ? marks[a - 1].time_ps : 0;
             const std::uint64_t worked_ps = now.busy_ps - (has_before ? marks[a - 1].busy_ps : 0);
+            const std::uint64_t waited_ps = now.memory_ps - (has_before ? marks[a - 1].memory_ps : 0);
             if (now.time_ps - before_ps > worked_ps) {
                 // The first interrupt behind which it has worked all the time.
                 for (std::size_t i = a; i < b; ++i)
                     if (marks[i].time_ps <= cursor_ &&
                         now.time_ps - marks[i].time_ps == now.busy_ps - marks[i].busy_ps) {
-                        attribute(path_cause::firmware, marks[i].time_ps, rank);
+                        worked(now.memory_ps - marks[i].memory_ps, marks[i].time_ps, rank);
                         return from_interrupt(rank, marks[i]);
                     }
-                attribute(path_cause::firmware, now.time_ps - worked_ps, rank);
+                worked(waited_ps, now.time_ps - worked_ps, rank);
                 attribute(path_cause::time_out, before_ps, rank);
             } else {
-                attribute(path_cause::firmware, before_ps, rank);
+                worked(waited_ps, before_ps, rank);
             }
             if (cursor_ <= path_.begin_ps)
                 return;
             b = a - 1;
         }
+    }
+
+    /// Back to `from_ps`, since when the core has worked, and waited so long for memory: that stands last, wherever it was.
+    void worked(std::uint64_t waited_ps, std::uint64_t from_ps, std::uint32_t rank)
+    {
+        attribute(path_cause::memory, std::max(from_ps, cursor_ - std::min(cursor_, waited_ps)), rank);
+        attribute(path_cause::firmware, from_ps, rank);
     }
 
     /// The core has polled the head of a ring until mark `b`: it waited for a packet to leave.

@@ -20,7 +20,7 @@ enum class path_cause : std::uint8_t {
     firmware,      ///< a core works: instructions, register accesses, wake-up
     time_out,      ///< a core sleeps until a timeout ends; a frame that was lost waits for it to be sent again
     dma,           ///< doorbell and descriptor on their way, engines starting
-    memory,        ///< reads before sending, writes and sums after receiving, with their queue
+    memory,        ///< reads before sending, writes and sums after receiving, accesses of cores, with their queue
     port,          ///< queueing: the port of the chip sends other messages
     credits,       ///< queueing: for room at the far end
     arbitration,   ///< queueing: the link carries packets of other senders

@@ -8,10 +8,10 @@ namespace {
 
 constexpr path_cause_row k_rows[k_path_causes] = {
     {"host", "firmware", "the command comes to the rank"},
-    {"firmware", "firmware", "cores work, or wait for registers and for their memory: instructions, accesses, wake-ups"},
+    {"firmware", "firmware", "cores work, or wait for registers and local memory: instructions, accesses, wake-ups"},
     {"timeout", "firmware", "until a timeout ends: a core sleeps, or what was lost is sent again"},
     {"DMA", "DMA", "doorbells and descriptors on their way, engines that start"},
-    {"memory", "memory", "reads before sending, writes and sums after receiving, their queue included"},
+    {"memory", "memory", "reads before sending, writes and sums after receiving, accesses of cores, their queue included"},
     {"queueing: port", "queueing", "the port of the chip sends other messages"},
     {"queueing: credits", "queueing", "no room at the far end"},
     {"queueing: arbitration", "queueing", "the link carries packets of other senders"},

@@ -19,6 +19,7 @@ struct core_mark {
     enum class kind : std::uint8_t { read, write, interrupt };
     std::uint64_t time_ps = 0;
     std::uint64_t busy_ps = 0;
+    std::uint64_t memory_ps = 0; ///< of it, waiting for memory
     std::uint64_t address = 0; ///< of an interrupt: the lines that rise
     std::uint32_t value = 0;   ///< written
     kind what = kind::read;

@@ -56,8 +56,8 @@ private:
         if (watched_ == nullptr || !owner_.has_room())
             return;
         const std::uint64_t now_ps = time_->now_ps();
-        owner_.run_.cores[rank_].push_back(
-            {now_ps, watched_->spent_on(work_kind::core, now_ps).spent_ps, address, value, what});
+        const work_load load = watched_->spent_on(work_kind::core, now_ps);
+        owner_.run_.cores[rank_].push_back({now_ps, load.spent_ps, load.waited_ps, address, value, what});
     }
     void b_transport(::tlm::tlm_generic_payload& trans, sc_core::sc_time& delay) override
     {

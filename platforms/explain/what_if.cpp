@@ -191,7 +191,7 @@ std::vector<what_if> promising_changes(const config_field& config,
                                        const std::array<std::uint64_t, k_path_causes>& by_cause, const std::string& limit,
                                        std::size_t most)
 {
-    constexpr double k_least_share = 0.02, k_much = 0.5;
+    constexpr double k_least_share = 0.02;
     std::vector<found_key> keys;
     collect(config, "", config_part::none, keys);
     std::vector<found_key> lanes;
@@ -212,9 +212,7 @@ std::vector<what_if> promising_changes(const config_field& config,
                 w.settings.push_back(std::move(setting));
         if (r.rates)
             take_lanes(w, keys, lanes);
-        // Firmware that waits for memory is on the path as firmware.
-        const bool cores_may_wait = std::string(r.limit) == "memory" && share_of(path_cause::firmware) > k_much;
-        if ((w.busiest || cores_may_wait || w.share >= k_least_share) && !w.settings.empty())
+        if ((w.busiest || w.share >= k_least_share) && !w.settings.empty())
             changes.push_back(std::move(w));
     }
     what_if quiet;

@@ -27,7 +27,7 @@ struct what_if {
 };
 
 /// The most promising first, at most `most`; none that could touch less than 2 % of the path, but for what speeds up
-/// the part that limited the run by its busy share (`limit`, case_limits.h), and memory where half is firmware.
+/// the part that limited the run by its busy share (`limit`, case_limits.h).
 std::vector<what_if> promising_changes(const config_field& config,
                                        const std::array<std::uint64_t, k_path_causes>& by_cause, const std::string& limit = "",
                                        std::size_t most = 3);

@@ -14,11 +14,11 @@ namespace weft {
 
 /// Shares of the time of one collective, 0 to 1, each of the part of its kind that had most.
 struct case_shares {
-    double core = 0;        ///< a core worked, or waited for its bus
+    double core = 0;        ///< a core worked, or waited for registers and local memory
     /// A wire between a chip and the fabric carried something, or DMA engines moved bytes at a rate of their own, or
     /// some queue started while no memory and no link was busy (at most the time that the busiest leaves).
     double dma = 0;
-    double memory = 0;      ///< a memory moved bytes, of the time that compute units (`hbm.load`) leave
+    double memory = 0;      ///< a memory moved bytes, of the time that compute units (`hbm.load`) leave; or a core waited for it
     double offload = 0;     ///< SRAM or adders of a coprocessor, or a loop-back port of a switch that sums, worked
     double link = 0;        ///< a link or cable carried something
     double credits = 0;     ///< a link was idle while a head waited for credits
@@ -33,9 +33,9 @@ struct case_shares {
 };
 
 /// The part that was busy, or starved of credits, for the largest share, where that is half of the time or more; a
-/// core where its share is a quarter larger than all others, since it waits for its bus and works beside the rest.
-/// Else "credits" or "arbitration", where some head waited for them for a quarter of the time; the larger one. Else
-/// "latency": nothing is short, steps wait for each other. "" when nobody measured.
+/// core where its share is a quarter larger than all others, since it waits for registers and works beside the rest.
+/// Else "credits" or "arbitration", where some head waited for them for a quarter of the time; the larger one. Credits
+/// count where heads waited for them more than twice as long as for their turn. Else "latency": nothing is short, steps wait for each other. "" when nobody measured.
 std::string limited_by(const case_shares& shares);
 
 } // namespace weft

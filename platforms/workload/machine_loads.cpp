@@ -40,10 +40,14 @@ void share_meter::read(std::uint64_t now_ps, reading& all) const
     for (std::size_t kind = 0; kind < k_work_kinds; ++kind) {
         all.spent[kind].clear();
         all.taken[kind].clear();
+        if (static_cast<work_kind>(kind) == work_kind::core)
+            all.waited.clear();
         for (const machine_loads::worker& w : loads_->workers(static_cast<work_kind>(kind))) {
             const work_load load = w.spent(static_cast<work_kind>(kind), now_ps);
             all.spent[kind].push_back(load.spent_ps / std::max(1u, load.units));
             all.taken[kind].push_back(load.taken_ps / std::max(1u, load.units));
+            if (static_cast<work_kind>(kind) == work_kind::core)
+                all.waited.push_back(load.waited_ps / std::max(1u, load.units));
         }
     }
 }
@@ -89,7 +93,14 @@ case_shares share_meter::end(std::uint64_t now_ps, std::uint64_t time_ps)
                 share = std::max(share, std::min(1.0, own_ps / (all_ps - taken_ps)));
         }
     };
-    raise_by(s.core, work_kind::core);
+    // A core that waits for memory is what memory does.
+    const auto& worked = ended.spent[static_cast<std::size_t>(work_kind::core)];
+    const auto& worked_before = begun_.spent[static_cast<std::size_t>(work_kind::core)];
+    for (std::size_t i = 0; i < worked.size(); ++i) {
+        const std::uint64_t waited_ps = ended.waited[i] - std::min(ended.waited[i], begun_.waited[i]);
+        raise(s.memory, waited_ps, 0);
+        raise(s.core, worked[i], worked_before[i] + waited_ps);
+    }
     raise_by(s.dma, work_kind::send);
     raise_by(s.memory, work_kind::memory);
     // Other queues move bytes while one starts: a start costs time only where memory and links had nothing to do.

@@ -109,7 +109,8 @@ TEST_CASE("the part that was busy for longest limits a collective")
     CHECK(limited_by(shares(0.1, 0.9, 0.3, 0.9, 0.1, 0.2)) == "link"); // a port as busy as its link
     CHECK(limited_by(shares(0.1, 0.2, 0.3, 0.38, 0.6, 0.2)) == "credits");
     CHECK(limited_by(shares(0.1, 0.2, 0.3, 0.4, 0.3, 0.3)) == "arbitration");
-    CHECK(limited_by(shares(0.1, 0.1, 0.2, 0.44, 0.45, 0.29)) == "credits");
+    CHECK(limited_by(shares(0.1, 0.1, 0.2, 0.44, 0.45, 0.29)) == "arbitration"); // twice the links bring 35 %, twice the buffers 3 %
+    CHECK(limited_by(shares(0.1, 0.1, 0.1, 0.2, 0.45, 0.2)) == "credits");
     CHECK(limited_by(shares(0.3, 0.1, 0.1, 0.2, 0.1, 0.1)) == "latency");
     CHECK(limited_by(case_shares{}) == "");
     case_shares by_unit = shares(0.1, 0.2, 0.7, 0.8, 0.1, 0.2);
