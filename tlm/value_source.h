@@ -20,7 +20,8 @@ enum class confidence : std::uint8_t {
     derived,     ///< calculated from quoted figures
     recalled,    ///< remembered, and not verified
     assumed,     ///< nothing public says
-    calibrated   ///< fitted, so that the simulation meets the named value
+    calibrated,  ///< fitted, so that the simulation meets the named value
+    required     ///< no default would mean anything: a file that leaves the key out is refused
 };
 
 class value_source {
@@ -31,12 +32,13 @@ public:
     {
         static_assert(Size > 1, "a source says where the figure comes from");
     }
+    constexpr explicit value_source(confidence how) : how_(how) {}
     constexpr confidence how() const { return how_; }
-    /// "quoted: UB-Mesh, section 4.2"; "" of a user's choice.
+    /// "quoted: UB-Mesh, section 4.2"; "" of a user's choice and of what is required.
     std::string text() const
     {
         constexpr const char* k_words[] = {"", "quoted", "derived", "recalled", "assumed", "calibrated"};
-        return how_ == confidence::user_choice ? "" : std::string(k_words[static_cast<int>(how_)]) + ": " + text_;
+        return how_ == confidence::user_choice || how_ == confidence::required ? "" : std::string(k_words[static_cast<int>(how_)]) + ": " + text_;
     }
 
 private:
@@ -45,6 +47,8 @@ private:
 };
 
 inline constexpr value_source k_user_choice{};
+/// Of keys that name a place, in entries of lists: nothing may be broken at the first one by default.
+inline constexpr value_source k_must_be_given{confidence::required};
 template <std::size_t Size> constexpr value_source quoted(const char (&text)[Size]) { return {confidence::quoted, text}; }
 template <std::size_t Size> constexpr value_source derived(const char (&text)[Size])
 {

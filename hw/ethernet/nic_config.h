@@ -44,7 +44,7 @@ struct nic_config {
         visit("host_latency", self.host_latency,
               "What has been received waits so long in memory before software can see it: driver, batches of packets, "
               "queues of the host",
-              calibrated("in configs/switchml: Sapio et al. imply a delay by the size of the pool, appendix C"),
+              assumed("0: the size of the pool implies a delay, Sapio et al., appendix C, but no figure is published"),
               at_most(duration(10'000'000'000)));
     }
     std::vector<config_problem> validate() const;

@@ -15,8 +15,8 @@ ipu_pod_wires ipu_wires(const ipu_link_config& links, const gateway_config& gate
     const std::uint32_t depth = f.cells_of_buffer(links.buffer_per_vl), room = f.cells_of_buffer(gateways.buffer);
     return {{links.exchange_rate, k_on_die + links.congested_exchange(), depth},
             {links.payload_rate(), links.latency, depth},
-            {gateways.host_link_rate, gateways.host_link_latency, room},
-            {gateways.gw_link_rate, gateways.gw_link_latency, room}};
+            {gateways.host_link_payload(), gateways.host_link_latency, room},
+            {gateways.gw_link_payload(), gateways.gw_link_latency, room}};
 }
 
 } // namespace weft

@@ -77,23 +77,34 @@ struct ipu_link_config {
 struct gateway_config {
     static constexpr config_part k_part = config_part::links;
     bandwidth host_link_rate = bandwidth(256'000'000'000);
+    double host_link_usable = 0.85;
     duration host_link_latency = duration(400'000);
+    bandwidth host_rate = bandwidth(100'000'000'000);
     bandwidth gw_link_rate = bandwidth(100'000'000'000);
+    double gw_link_usable = 0.926;
     duration gw_link_latency = duration(1'500'000);
     data_size buffer = data_size(16 << 20);
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         const auto wire = between(duration(1), duration(1'000'000'000)).because(": every link has some latency, by which events of different chips are ordered");
+        const auto share = real_between(0.01, 1);
         const auto rate = between(bandwidth(1'000'000'000), bandwidth(100'000'000'000'000)).because("; write for example \"100 Gbps\"");
         visit("host_link_rate", self.host_link_rate, "Between an IPU and its gateway, per direction",
               quoted("32 GB/s: PCIe Gen4 of 64 GB/s in both directions, Graphcore documentation"), rate);
-        visit("host_link_latency", self.host_link_latency, "The same", assumed("nothing is published"), wire);
+        visit("host_link_usable", self.host_link_usable, "Share of that rate that payload has", assumed("as of an IPU-Link, another PCIe port"), share);
+        visit("host_link_latency", self.host_link_latency, "The same link", assumed("nothing is published"), wire);
+        visit("host_rate", self.host_rate, "From hosts to the gateway of one IPU-Machine: samples come by it",
+              quoted("\"Each host to IPU-Machine connection is based on 100 GbE\", Scaling 7.9.1"), rate);
         visit("gw_link_rate", self.gw_link_rate, "Of a GW-Link, per direction; a gateway has one to each side",
               derived("100 GbE, Scaling 7.9.1 (quoted); its \"200 GBps\" between two machines are 2 x 100 Gb/s (derived)"), rate);
+        visit("gw_link_usable", self.gw_link_usable, "Share of that rate that payload has",
+              derived("1 KiB of 1,106 B of RoCE on Ethernet: 38 B of preamble, header, check and gap, 44 B of IP, UDP, transport (derived); that it is RoCE is assumed"), share);
         visit("gw_link_latency", self.gw_link_latency, "Between a gateway and the switch", assumed("3 us from gateway to gateway, switch included"), wire);
         visit("buffer", self.buffer, "Input buffer of gateways and switches per VL", assumed("of an Ethernet switch; gw_link_rate x round trip are 40 KiB"), at_most(data_size(1 << 30)));
     }
+    bandwidth host_link_payload() const { return bandwidth(static_cast<std::uint64_t>(static_cast<double>(host_link_rate.value()) * host_link_usable + 0.5)); }
+    bandwidth gw_link_payload() const { return bandwidth(static_cast<std::uint64_t>(static_cast<double>(gw_link_rate.value()) * gw_link_usable + 0.5)); }
 };
 
 ipu_pod_wires ipu_wires(const ipu_link_config& links, const gateway_config& gateways);

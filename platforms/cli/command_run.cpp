@@ -7,6 +7,7 @@
 #include "platforms/cli/commands.h"
 #include "platforms/cli/firmware_log.h"
 #include "platforms/cli/frame_replay.h"
+#include "platforms/cli/kernel_words.h"
 #include "platforms/cli/machine_figures.h"
 #include "platforms/cli/run_capture.h"
 #include "platforms/cli/run_observers.h"
@@ -39,6 +40,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 #include <filesystem>
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -477,6 +479,7 @@ int run(const run_options& options)
         recorder.emplace("activity", *m);
     run_observers observer(*m, {bar, debugger, recorder ? &*recorder : nullptr, lines.get(), options.log.verbose});
     run_outcome outcome;
+    std::exception_ptr found_wrong;
     std::string log_line, lines_text;
     bool has_results = true, has_page = false, has_trace = false, has_log = false, has_pcap = false;
     final_outputs outputs(replaced);
@@ -488,7 +491,16 @@ int run(const run_options& options)
             kept.push_back(previous_name(file));
         earlier.are_replaced();
         signals.begin("stops and saves what is finished");
-        outcome = runner.run();
+        try {
+            outcome = runner.run();
+        } catch (const std::exception& e) { // a part of the machine found itself wrong, Verilog among them
+            if (std::string(e.what()).find("bug in ") == std::string::npos)
+                throw;
+            found_wrong = std::current_exception();
+            outcome = runner.so_far();
+            outcome.failure = without_kernel_words(e.what());
+            outcome.simulated_time_ps = kernel_now_ps();
+        }
         bar.finish();
         if (debugger != nullptr && debugger->killed())
             outcome.failure = "the debugger ended it.";
@@ -568,6 +580,8 @@ int run(const run_options& options)
             fmt::print("kept:    {} (of the run before)\n", file);
     }
 
+    if (found_wrong)
+        std::rethrow_exception(found_wrong); // told as what it is, with an exit code of its own
     print_to_stderr("{}", replaced.text_of_those_that_stay());
     if (has_trace && traced->shows_nothing())
         print_to_stderr("warning: --trace {} has {}. Name other ranks, links or times.\n", options.trace, traced->summary());

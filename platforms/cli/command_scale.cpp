@@ -22,6 +22,7 @@
 #include <fmt/ranges.h>
 #include <iostream>
 #include <map>
+#include <tuple>
 #include <nlohmann/json.hpp>
 #include <thread>
 
@@ -93,16 +94,10 @@ std::string text_of_replicas(const std::vector<std::uint32_t>& counts)
 /// What steps of smaller machines have otherwise than the file: a sentence each.
 std::vector<std::string> differences_of(const std::vector<scale_point>& points)
 {
-    struct without {
-        std::vector<std::uint32_t> replicas;
-        std::string why; ///< on the last of them
-    };
-    std::map<std::pair<std::string, std::size_t>, without> all;
+    std::map<std::tuple<std::string, std::size_t, std::string>, std::vector<std::uint32_t>> all; // replicas by entry, and why
     for (const scale_point& p : points)
         for (const scaled_machine::missing_entry& one : p.machine.missing) {
-            without& w = all[{one.list, one.entry}];
-            w.replicas.push_back(p.replicas);
-            w.why = one.why;
+            all[{one.list, one.entry, one.why}].push_back(p.replicas);
         }
     std::map<std::string, std::vector<std::uint32_t>> spans;
     for (const scale_point& p : points)
@@ -112,9 +107,8 @@ std::vector<std::string> differences_of(const std::vector<scale_point>& points)
     std::vector<std::string> text;
     for (const auto& [setting, on] : spans)
         text.push_back(fmt::format("Set                {} on {}, for groups of more ranks than there are", setting, text_of_replicas(on)));
-    for (const auto& [entry, w] : all)
-        text.push_back(fmt::format("Left out           {}.{} on {}: {}", entry.first, entry.second,
-                                   text_of_replicas(w.replicas), w.why));
+    for (const auto& [entry, replicas] : all)
+        text.push_back(fmt::format("Left out           {}.{} on {}: {}", std::get<0>(entry), std::get<1>(entry), text_of_replicas(replicas), std::get<2>(entry)));
     return text;
 }
 

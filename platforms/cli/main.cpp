@@ -4,6 +4,7 @@
 #include "platforms/cli/build_facts.h"
 #include "platforms/cli/cli.h"
 #include "platforms/cli/commands.h"
+#include "platforms/cli/kernel_words.h"
 #include "platforms/config/suggest.h"
 #include "platforms/config/whole_program.h"
 #include "platforms/report/output_file.h"
@@ -144,15 +145,6 @@ int with_stdout_checked(int exit_code)
     return exit_code == 0 ? 1 : exit_code;
 }
 
-/// The kernel puts words of its own before and behind the text of an exception that leaves a process.
-std::string without_kernel_words(std::string text)
-{
-    constexpr const char* k_begin = "uncaught exception: ";
-    if (const std::size_t begin = text.find(k_begin); text.rfind("Error: ", 0) == 0 && begin != std::string::npos)
-        text.erase(0, begin + std::strlen(k_begin));
-    return text.substr(0, text.find("\nIn file: "));
-}
-
 /// The kernel prints a banner before sc_main() unless it finds this; a user who sets it is not overruled.
 [[maybe_unused]] const int k_no_banner = setenv("SC_COPYRIGHT_MESSAGE", "DISABLE", 0);
 
@@ -226,7 +218,7 @@ int run_command(int argc, char* argv[])
         for (const auto& [module, found] : {std::pair{"bug in lockstep_aggregation", "the Verilog and its model differ; one of them is wrong"},
                                             std::pair{"bug in rtl_aggregation", "the Verilog breaks its own properties"}})
             if (what.find(module) != std::string::npos) {
-                weft::print_to_stderr("weft stopped because {}:\n{}\n", found, without_kernel_words(what));
+                weft::print_to_stderr("weft stopped because {}:\n{}\n", found, weft::cli::without_kernel_words(what));
                 return 3;
             }
         fmt::print(

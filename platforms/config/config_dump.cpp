@@ -181,8 +181,11 @@ json schema_of(const config_field& field)
         schema["type"] = "object";
         schema["additionalProperties"] = false;
         schema["properties"] = json::object();
-        for (const auto& child : field.children)
+        for (const auto& child : field.children) {
             schema["properties"][child.name] = schema_of(child);
+            if (child.required)
+                schema["required"].push_back(child.name);
+        }
         break;
     case field_type::list:
         schema["type"] = "array";
@@ -237,7 +240,7 @@ json schema_of(const config_field& field)
         text += (text.empty() ? "Default: " : ". Default: ") + field.source;
     if (!text.empty())
         schema["description"] = text;
-    if (field.present && field.type != field_type::section)
+    if (field.present && !field.required && field.type != field_type::section)
         schema["default"] = value_json(field);
     return schema;
 }
@@ -258,7 +261,9 @@ void add_rows(const config_field& field, const std::string& path, std::string& o
     for (const auto& child : field.children) {
         const std::string key = join_path(path, child.name);
         std::string shown;
-        if (!child.present)
+        if (child.required)
+            shown = "must be given";
+        else if (!child.present)
             shown = "not set";
         else if (is_one_line(child))
             shown = "`" + one_line(child) + "`";

@@ -32,6 +32,7 @@ struct config_field {
     bool optional = false;
     std::string only;    ///< when it applies (key_rule::only); "": always
     bool unused = false; ///< and with the present values it does not
+    bool required = false; ///< has to be given where its section is
     bool present = true; ///< false: an optional without value; `value` and `children` then show a default one
     quantity_kind kind = quantity_kind::data_size; ///< of a quantity
     std::uint64_t largest = 0;                     ///< that the type of an integer holds
@@ -82,6 +83,7 @@ struct describing_visitor {
         field.name = name;
         field.doc = doc;
         field.source = source.text();
+        field.required = source.how() == confidence::required;
         fields.push_back(std::move(field));
     }
 };

@@ -191,6 +191,11 @@ bool config_reading::is_map(const yaml_node& node, const std::string& path)
     return (node.kind == yaml_kind::map && !node.flagged) || refuse(node, path, "a section of 'key: value' lines");
 }
 
+void config_reading::add_missing(const std::string& path, const std::string& doc)
+{
+    add_problem(path, fmt::format("is missing; it has no default. {}.", doc));
+}
+
 bool config_reading::is_list(const yaml_node& node, const std::string& path, const std::string& wanted_entry)
 {
     return (node.kind == yaml_kind::list && !node.flagged) ||

@@ -59,6 +59,9 @@ public:
     /// Entries of `map` that are not among `known`. At most 20 are listed one by one.
     void check_keys(const yaml_node& map, const std::string& path, const std::vector<std::string>& known);
 
+    /// A key that has to be given is not there; `doc` says what it means.
+    void add_missing(const std::string& path, const std::string& doc);
+
     // Each returns whether `out` was set; if not, the problem has been added.
     bool is_map(const yaml_node& node, const std::string& path);
     bool is_list(const yaml_node& node, const std::string& path, const std::string& wanted_entry);
@@ -100,10 +103,12 @@ struct reading_visitor {
     std::vector<std::pair<const yaml_entry*, cycle_count*>> cycles; ///< read when the clock has been
 
     template <class T>
-    void operator()(const char* name, T& member, const char* /*doc*/, value_source /*source*/, const field_limits& = {})
+    void operator()(const char* name, T& member, const char* doc, value_source source, const field_limits& = {})
     {
         known.emplace_back(name);
         const yaml_entry* const entry = map.find(name);
+        if (entry == nullptr && source.how() == confidence::required)
+            in.add_missing(join_path(path, name), doc);
         if constexpr (std::is_same_v<T, frequency>)
             if (name == k_clock_key)
                 clock = &member;

@@ -14,6 +14,10 @@ namespace {
 constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detection", "retry",
                                       "max_ahead", "until", "interval", "time_out"};
 constexpr const char* k_rooms[] = {"buffer", "window", "queue", "room"};
+/// Names of counts of packets under way.
+constexpr const char* k_windows[] = {"slots"};
+/// A rate inside a switch that sums, and of no link.
+constexpr const char* k_loop_back = "recirculation_rate";
 /// Names of counts of wires that make a link, in whatever section.
 constexpr const char* k_lanes[] = {"x_lanes", "y_lanes", "backplane_lanes", "rack_link_lanes"};
 
@@ -35,7 +39,7 @@ void collect(const config_field& field, const std::string& path, config_part of,
     if (field.type == field_type::section) // entries of lists are single things, such as faults
         for (const config_field& f : field.children)
             collect(f, path.empty() ? f.name : path + "." + f.name, field.part, keys);
-    else if (field.type == field_type::quantity && of != config_part::none)
+    else if (of != config_part::none && (field.type == field_type::quantity || (field.type == field_type::integer && has_any(field.name, std::begin(k_windows), std::end(k_windows)))))
         keys.push_back({path, of, &field});
 }
 
@@ -80,6 +84,7 @@ struct recipe {
     unsigned timeouts_percent; ///< of timeouts, and of no other durations; 0: they stay
     std::vector<path_cause> causes;
     const char* limit = ""; ///< what limited the run (case_limits.h) when this is what might help
+    enum class keys : std::uint8_t { all_but_loop_back, loop_back, windows } of = keys::all_but_loop_back;
 };
 
 std::vector<recipe> recipes()
@@ -112,6 +117,8 @@ std::vector<recipe> recipes()
         {"cores twice as fast", {config_part::core}, true, true, false, 0, {c::firmware}, "core"},
         {"DMA engines twice as fast", {config_part::dma}, true, true, false, 0, {c::dma}, "dma"},
         {"memory twice as fast", {config_part::memory}, true, true, false, 0, {c::memory}, "memory"},
+        {"loop-back ports of switches twice as fast", {config_part::aggregation}, true, false, false, 0, {c::aggregation}, "offload", recipe::keys::loop_back},
+        {"twice as many slots", {config_part::job}, false, false, false, 0, {c::aggregation, c::nic, c::propagation}, "", recipe::keys::windows},
         {"coprocessors twice as fast", {config_part::ccu}, true, true, false, 0, {c::ccu}, "offload"},
         {"network cards with half the delays", {config_part::nic}, false, true, false, 0, {c::nic}},
         {"half the timeout of resends", {config_part::job, config_part::links}, false, false, false, 50, {c::time_out}},
@@ -123,6 +130,18 @@ std::vector<recipe> recipes()
 /// "" where the recipe does not change the key; `left_out` gets it where the value would be beyond its limits.
 std::string changed(const recipe& r, const found_key& k, std::vector<std::string>& left_out)
 {
+    const bool is_window = k.field->type == field_type::integer;
+    if (is_window != (r.of == recipe::keys::windows) || (k.field->name == k_loop_back) != (r.of == recipe::keys::loop_back))
+        return "";
+    if (is_window) {
+        const std::uint64_t twice = 2 * std::get<std::uint64_t>(k.field->value);
+        if (std::find(r.parts.begin(), r.parts.end(), k.of) == r.parts.end())
+            return "";
+        if (is_legal(k.field->limits, twice))
+            return k.path + "=" + std::to_string(twice);
+        left_out.push_back(k.path);
+        return "";
+    }
     const auto* const text = std::get_if<std::string>(&k.field->value);
     if (text == nullptr || std::find(r.parts.begin(), r.parts.end(), k.of) == r.parts.end())
         return "";

@@ -79,11 +79,13 @@ public:
     }
     void compute(std::uint32_t cycles) override
     {
+        note(__builtin_return_address(0));
         real_.compute(cycles);
         running = &core_;
     }
     void spin(std::uint32_t cycles) override
     {
+        note(__builtin_return_address(0));
         real_.spin(cycles);
         running = &core_;
     }

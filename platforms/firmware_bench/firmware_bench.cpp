@@ -130,6 +130,7 @@ rank_answer answer_of(chip& c, code_places& places, std::uint64_t sequence, cons
     for (const core_base* core : c.cores())
         a.bus_faults += core->bus_faults.value();
     a.core = c.core.failure().empty() ? c.core.blocked_on() : places.with_places(c.core, c.core.failure());
+    a.stopped = !c.core.failure().empty();
     if (firmware.entry == nullptr) { // the HAL is part of the binary
         if (!a.in_memory || !a.announced)
             a.place = places.place_of(c.core);
@@ -137,7 +138,6 @@ rank_answer answer_of(chip& c, code_places& places, std::uint64_t sequence, cons
         a.library = firmware.elf.empty() ? k_shipped_rv64 : firmware.elf;
         return a;
     }
-    a.stopped = !c.core.failure().empty();
     a.call_site = a.stopped ? c.core.code_address() + 1 : traced.last_call;
     a.answer_site = traced.before_answer;
     a.fault_site = traced.first_fault;
@@ -306,10 +306,17 @@ judgement judge_unfinished(const hostile_device* device, const strike& s, const 
     return {judgement::kind::right_error, "", strike::k_nobody, false};
 }
 
-/// Whose core has stopped, else who of those that report an error came first in the order of ranks, and what he says.
+/// Whose core has stopped, else who reports an error of his own, else the first of those that waited in vain.
 judgement not_finished(const std::string& should, const run_facts& f)
 {
-    for (const std::uint32_t rank : stopped_first(f)) {
+    std::vector<std::uint32_t> ranks = stopped_first(f);
+    const auto timed_out = static_cast<std::uint32_t>(abi::status_code::timeout);
+    std::stable_partition(ranks.begin(), ranks.end(), [&](std::uint32_t rank) {
+        const rank_answer& a = f.ranks[rank];
+        return a.stopped || (a.in_memory && a.code != 0 && a.code != timed_out);
+    });
+    std::stable_partition(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return f.ranks[rank].stopped; });
+    for (const std::uint32_t rank : ranks) {
         const rank_answer& a = f.ranks[rank];
         if (a.in_memory && a.code != 0)
             return failed(fmt::format("{}reports {}", should, error_text(a.code, a.where, a.detail) + (a.reason.empty() ? "" : ": " + a.reason)), rank, true);

@@ -92,8 +92,8 @@ struct ipu_link_fault {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ipu", self.ipu, "IPU that sends on the link, counted over all domains", k_user_choice);
-        visit("controller", self.controller, "Its link controller", k_user_choice);
+        visit("ipu", self.ipu, "IPU that sends on the link, counted over all domains", k_must_be_given);
+        visit("controller", self.controller, "Its link controller", k_must_be_given);
         visit("announced", self.announced,
               "true: the other links of that way share its load; false: nobody knows, and what is sent there waits. Left out: true, with `at` false", k_user_choice);
         visit("at", self.at, "When the link goes down: 0 ps from the start; later, nobody knows", k_user_choice);
@@ -110,9 +110,9 @@ struct gw_link_fault {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("domain", self.domain, "Domain of the gateway that sends on the link", k_user_choice);
-        visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", k_user_choice);
-        visit("side", self.side, "east: toward the next domain; west: toward the one before", k_user_choice);
+        visit("domain", self.domain, "Domain of the gateway that sends on the link", k_must_be_given);
+        visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", k_must_be_given);
+        visit("side", self.side, "east: toward the next domain; west: toward the one before", k_must_be_given);
         visit("at", self.at,
               "When it goes down: 0 ps from the start, and routing goes the other way round; later, nobody knows",
               k_user_choice);
@@ -125,7 +125,7 @@ struct sync_fault {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ipu", self.ipu, "IPU whose arrivals are lost, counted over all domains", k_user_choice);
+        visit("ipu", self.ipu, "IPU whose arrivals are lost, counted over all domains", k_must_be_given);
         visit("at", self.at, "From when on", k_user_choice);
     }
 };
@@ -137,7 +137,7 @@ struct late_replica {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("replica", self.replica, "Counted over all domains; its IPUs follow each other", k_user_choice);
+        visit("replica", self.replica, "Counted over all domains; its IPUs follow each other", k_must_be_given);
         visit(
             "by", self.by,
             "How much later it begins each collective, training steps included; the time of a collective counts from the others' start",
@@ -154,10 +154,10 @@ struct cable_swap {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("ipu", self.ipu, "IPU with one of the two ports, counted over all domains", k_user_choice);
-        visit("controller", self.controller, "That port", k_user_choice);
-        visit("other_ipu", self.other_ipu, "IPU with the other port", k_user_choice);
-        visit("other_controller", self.other_controller, "That port", k_user_choice);
+        visit("ipu", self.ipu, "IPU with one of the two ports, counted over all domains", k_must_be_given);
+        visit("controller", self.controller, "That port", k_must_be_given);
+        visit("other_ipu", self.other_ipu, "IPU with the other port", k_must_be_given);
+        visit("other_controller", self.other_controller, "That port", k_must_be_given);
     }
 };
 
@@ -172,12 +172,12 @@ struct gw_cable_swap {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("domain", self.domain, "Domain of the gateway with one of the two ports", k_user_choice);
-        visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", k_user_choice);
-        visit("side", self.side, "That port", k_user_choice);
-        visit("other_domain", self.other_domain, "Domain of the gateway with the other port", k_user_choice);
-        visit("other_slot", self.other_slot, "Its IPU-Machine", k_user_choice);
-        visit("other_side", self.other_side, "That port", k_user_choice);
+        visit("domain", self.domain, "Domain of the gateway with one of the two ports", k_must_be_given);
+        visit("slot", self.slot, "Its IPU-Machine, from the lowest of the domain on", k_must_be_given);
+        visit("side", self.side, "That port", k_must_be_given);
+        visit("other_domain", self.other_domain, "Domain of the gateway with the other port", k_must_be_given);
+        visit("other_slot", self.other_slot, "Its IPU-Machine", k_must_be_given);
+        visit("other_side", self.other_side, "That port", k_must_be_given);
     }
 };
 
@@ -198,11 +198,11 @@ struct sync_cable_swap {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("domain", self.domain, "Domain of the IPU-Machine with one of the two connectors", k_user_choice);
-        visit("slot", self.slot, "That IPU-Machine, from the lowest of the domain on", k_user_choice);
-        visit("end", self.end, "up: toward the next machine of the ladder; down: toward the one before", k_user_choice);
+        visit("slot", self.slot, "That IPU-Machine, from the lowest of the domain on", k_must_be_given);
+        visit("end", self.end, "up: toward the next machine of the ladder; down: toward the one before", k_must_be_given);
         visit("other_domain", self.other_domain, "Domain of the IPU-Machine with the other connector", k_user_choice);
-        visit("other_slot", self.other_slot, "That IPU-Machine", k_user_choice);
-        visit("other_end", self.other_end, "That connector", k_user_choice);
+        visit("other_slot", self.other_slot, "That IPU-Machine", k_must_be_given);
+        visit("other_end", self.other_end, "That connector", k_must_be_given);
     }
 };
 
@@ -221,7 +221,7 @@ struct ipu_faults_config {
               k_user_choice);
         visit("gw_links_down", self.gw_links_down,
               "Directed GW-Links that are down from time zero, or go down at a time", k_user_choice);
-        visit("sync_cut", self.sync_cut, "Sync-Links that are cut", k_user_choice);
+        visit("sync_cut", self.sync_cut, "IPUs whose arrivals at syncs are lost", k_user_choice);
         visit("swapped_cables", self.swapped_cables, "Cables in each other's ports; `weft check` finds them",
               k_user_choice);
         visit("swapped_gw_cables", self.swapped_gw_cables, "The same of GW-Links, between gateways and their switches",

@@ -44,17 +44,24 @@ std::vector<key_rule<ipu_pod_config>> ipu_pod_config::key_rules()
     rules.push_back({"ipu.core.clock_read", "where firmware reads the clock (switchml)", [](const config&) { return false; }});
     const auto several = [](const config& c) { return c.pod.domains > 1; };
     // Streaming Memory and samples come by the Host-Link, too.
-    rules.push_back({"gateway.host_link_rate",
-                     "with several domains, with training_step.streaming, and with samples from hosts",
-                     [](const config& c) {
+    for (const char* key : {"gateway.host_link_rate", "gateway.host_link_usable"})
+        rules.push_back({key, "with several domains, with training_step.streaming, and with samples from hosts", [](const config& c) {
                          const auto& step = c.run.training_step;
                          const bool streams = step && step->streaming && // at this rate, which may be filled in already
-                                              step->streaming->rate.value_or(c.gateway.host_link_rate) ==
-                                                  c.gateway.host_link_rate;
+                                              step->streaming->rate.value_or(c.gateway.host_link_payload()) ==
+                                                  c.gateway.host_link_payload();
                          return c.pod.domains > 1 || streams || (step && step->input.data != sample_source::synthetic);
                      }});
-    for (const char* key : {"gateway.host_link_latency", "gateway.gw_link_rate", "gateway.gw_link_latency", "gateway.buffer"})
+    for (const char* key : {"gateway.gw_link_rate", "gateway.gw_link_usable", "gateway.gw_link_latency", "gateway.buffer"})
         rules.push_back({key, "with several domains", several});
+    rules.push_back({"gateway.host_link_latency", "with several domains, and with bytes of training_step.streaming", [](const config& c) {
+                         const auto& step = c.run.training_step;
+                         return c.pod.domains > 1 || (step && step->streaming && step->streaming->bytes.value() != 0);
+                     }});
+    rules.push_back({"gateway.host_rate", "with samples from hosts", [](const config& c) {
+                         const auto& step = c.run.training_step;
+                         return step && step->input.data != sample_source::synthetic;
+                     }});
     rules.push_back({"sync.gateway_hop", "with several domains, and gcl.exchange: syncful",
                      [](const config& c) { return c.pod.domains > 1 && c.gcl.exchange == abi::exchange_mode::syncful; }});
     for (const char* key : {"sync.hop", "sync.register_latency"})
@@ -117,7 +124,7 @@ void ipu_pod_config::name_defaults()
     if (run.training_step && !run.training_step->algorithm)
         run.training_step->algorithm = k_auto_algorithm;
     if (run.training_step && run.training_step->streaming && !run.training_step->streaming->rate)
-        run.training_step->streaming->rate = std::min(gateway.host_link_rate, rate_of_io_tiles(*run.training_step->streaming));
+        run.training_step->streaming->rate = std::min(gateway.host_link_payload(), rate_of_io_tiles(*run.training_step->streaming));
 }
 
 void ipu_pod_config::complete()
@@ -130,12 +137,22 @@ void ipu_pod_config::complete()
     if (!run.training_step)
         return;
     training_step_config& step = *run.training_step;
-    if (step.pipeline && !step.pipeline->rate)
-        step.pipeline->rate = between_stages(*step.pipeline);
+    if (step.pipeline) {
+        if (!step.pipeline->rate)
+            step.pipeline->rate = between_stages(*step.pipeline);
+        // As any exchange with a neighbour: sync there and back, set-up, the way of a message.
+        const std::uint64_t sync_ps = gcl.exchange == abi::exchange_mode::syncless ? 0 : 2 * sync.hop.value() + sync.register_latency.value();
+        step.pipeline->each = duration(sync_ps + ipu.dma.setup.value() + ipu_link.latency.value() + 2 * ipu_link.transit.value() + ipu_link.congested_exchange().value());
+    }
+    if (step.streaming)
+        step.streaming->each = gateway.host_link_latency;
     if (step.input.data == sample_source::synthetic)
         return;
     step.input.into_ranks = host_links();
     step.input.pods = pods();
+    const std::uint64_t takers = step.pipeline ? 1 : pod.replica_size;
+    const bandwidth each = step.streaming && step.streaming->io_tiles != 0 ? std::min(gateway.host_link_payload(), rate_of_io_tiles(*step.streaming)) : gateway.host_link_payload();
+    step.input.onto_tiles = bandwidth(takers * each.value());
 }
 
 bandwidth ipu_pod_config::between_stages(const step_pipeline& pipeline) const
@@ -158,7 +175,8 @@ bandwidth ipu_pod_config::host_links() const
 {
     // Of a pipeline only the first stage takes samples.
     const bool first_stages = run.training_step && run.training_step->pipeline;
-    return bandwidth((first_stages ? replicas() * pod.domains : ranks()) * gateway.host_link_rate.value());
+    const std::uint64_t ipus = first_stages ? replicas() * pod.domains : ranks();
+    return bandwidth(std::min(ipus * gateway.host_link_payload().value(), pod.machines * pod.domains * gateway.host_rate.value()));
 }
 
 abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
@@ -179,7 +197,7 @@ abi::platform_table ipu_pod_config::rank_table(std::uint32_t rank) const
     };
     // Four IPUs share a gateway; routing uses both sides of the ring where they are as near.
     if (s.domains > 1)
-        add(s.domains, s.domain_of(rank), along(s.domains, s.domains > 2), std::min(gateway.host_link_rate.value(), 2 * gateway.gw_link_rate.value() / k_machine_ipus));
+        add(s.domains, s.domain_of(rank), along(s.domains, s.domains > 2), std::min(gateway.host_link_payload().value(), 2 * gateway.gw_link_payload().value() / k_machine_ipus));
     const std::uint32_t in_domain = rank % s.domain_ipus();
     if (pod.replica_size <= 2) { // a ladder
         const std::uint32_t ways = s.rungs() > 2 ? 2 : 1;
@@ -541,15 +559,15 @@ void ipu_pod_config::check_step(const training_step_config& step, bool machine_i
         warn("streaming.rate", fmt::format("is {}, but {} I/O tile{} of {} exchange {}: a share of ipu_link.exchange_rate = {}.", to_string(*step.streaming->rate),
                                            step.streaming->io_tiles, step.streaming->io_tiles == 1 ? "" : "s", step.streaming->tiles,
                                            to_string(rate_of_io_tiles(*step.streaming)), to_string(ipu_link.exchange_rate)));
-    if (step.streaming && step.streaming->rate && *step.streaming->rate > gateway.host_link_rate)
-        warn("streaming.rate", fmt::format("is {}, but gateway.host_link_rate is {}: it comes by the Host-Link.",
-                                           to_string(*step.streaming->rate), to_string(gateway.host_link_rate)));
+    if (step.streaming && step.streaming->rate && *step.streaming->rate > gateway.host_link_payload())
+        warn("streaming.rate", fmt::format("is {}, but the Host-Link carries {}: gateway.host_link_rate times host_link_usable.",
+                                           to_string(*step.streaming->rate), to_string(gateway.host_link_payload())));
     if (step.input.data == sample_source::synthetic || !machine_is_known)
         return;
     step_input input = step.input;
     input.pods = pods();
     if (input.links_bps() > static_cast<double>(host_links().value()))
-        warn("input.links", fmt::format("is {} of {}{}, but Host-Links take {} from them: what goes beyond brings nothing.",
+        warn("input.links", fmt::format("is {} of {}{}, but the machine takes {} from them (gateway.host_rate, Host-Links): what goes beyond brings nothing.",
                                         input.links, to_string(input.link_rate),
                                         input.hosts_per_pod == 0 ? "" : fmt::format(" of each of {} hosts", input.hosts()),
                                         to_string(host_links())));
@@ -579,10 +597,10 @@ void ipu_pod_config::check_buffers(std::vector<config_problem>& p) const
     check("ipu.dma.receive_buffer", "ipu_link.rate x usable", ipu.dma.receive_buffer, ipu_link.payload_rate(), ipu_link.congested_exchange());
     check("ipu_link.buffer_per_vl", "rate x usable", ipu_link.buffer_per_vl, ipu_link.payload_rate(), ipu_link.latency);
     if (pod.domains > 1) {
-        check_packet_time("gateway.gw_link_rate", gateway.gw_link_rate, wire, p);
-        check_packet_time("gateway.host_link_rate", gateway.host_link_rate, wire, p);
-        check("gateway.buffer", "gw_link_rate", gateway.buffer, gateway.gw_link_rate, gateway.gw_link_latency);
-        check("gateway.buffer", "host_link_rate", gateway.buffer, gateway.host_link_rate, gateway.host_link_latency);
+        check_packet_time("gateway.gw_link_rate", gateway.gw_link_payload(), wire, p);
+        check_packet_time("gateway.host_link_rate", gateway.host_link_payload(), wire, p);
+        check("gateway.buffer", "gw_link_rate", gateway.buffer, gateway.gw_link_payload(), gateway.gw_link_latency);
+        check("gateway.buffer", "host_link_rate", gateway.buffer, gateway.host_link_payload(), gateway.host_link_latency);
     }
 }
 
@@ -631,13 +649,16 @@ public:
         const ipu_shape s = config_.shape();
         const auto there_and_back_us = [&](std::uint32_t ranks, std::uint32_t stride) {
             const std::vector<duration> ways = ipu_sync_wires(s, config_.sync).ways(sync_zone{0, stride, ranks});
-            return 2 * static_cast<double>(std::max_element(ways.begin(), ways.end())->value()) / 1e6;
+            return static_cast<double>(2 * std::max_element(ways.begin(), ways.end())->value() + config_.sync.register_latency.value()) / 1e6;
         };
         const abi::exchange_mode mode = config_.gcl.exchange;
         costs.sync_us = mode == abi::exchange_mode::syncless ? 0 : there_and_back_us(s.domain_ipus(), 1);
         costs.gateway_sync_us =
             mode == abi::exchange_mode::syncful && s.domains > 1 ? there_and_back_us(s.domains, s.domain_ipus()) : 0;
         costs.once_us = static_cast<double>(config_.ipu_link.congested_exchange().value()) / 1e6;
+        for (const auto& [key, given] : {std::pair{"faults.links_down", !config_.faults.links_down.empty()}, {"faults.gw_links_down", !config_.faults.gw_links_down.empty()}})
+            if (given)
+                costs.leaves_out = key;
     }
     std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override
     {

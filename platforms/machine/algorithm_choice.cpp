@@ -169,6 +169,12 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
             problems.push_back({severity::error,
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
                                 not_chosen(*without, run.tuning)});
+        const std::vector<collective_case>& found = spec.choices.found();
+        if (!costs.leaves_out.empty() && std::any_of(found.begin(), found.end(), [](const collective_case& c) {
+                return !c.tuned && c.published_by.empty() && c.predictions.size() > 1;
+            }))
+            problems.push_back({severity::warning, fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
+                                fmt::format("is auto, whose predictions leave out {}: another algorithm may be faster here. `weft tune` measures which.", costs.leaves_out)});
     }
     if (run.training_step && run.training_step->algorithm == k_auto_algorithm && is_sound(*run.training_step)) {
         training_step_config& step = *run.training_step;

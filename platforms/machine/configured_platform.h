@@ -172,8 +172,12 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
     if (has_errors())
         return nullptr;
     if (uses_auto(made->run())) {
+        std::vector<problem> leaves_out;
         for (const config_problem& p : choose_algorithms(made->config().run, *made, tuned ? &*tuned : nullptr))
-            add_problem(document, problems, p.key, p.message);
+            if (p.level == severity::error)
+                add_problem(document, problems, p.key, p.message);
+            else
+                leaves_out.push_back({p.level, document.position_of(p.key), p.key, p.message});
         if (has_errors())
             return nullptr;
         // What has been chosen may want more memory, say, and use other keys than what was judged in its place.
@@ -181,6 +185,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
         validate_config(document, judged, made->config());
         problems.erase(problems.begin() + static_cast<std::ptrdiff_t>(before_reading), problems.begin() + static_cast<std::ptrdiff_t>(after_reading));
         problems.insert(problems.end(), judged.begin(), judged.end());
+        problems.insert(problems.end(), leaves_out.begin(), leaves_out.end());
         sort_problems(document, problems);
         if (has_errors())
             return nullptr;

@@ -87,7 +87,20 @@ double network_us(const switchml_config& config, double use_wire_us, double pack
     const double payload = config.job.elements_per_packet * 4.0;
     const double bytes = abi::k_nic_send_entry_bytes + 2 * payload + sizeof(abi::nic_completion) + sml::k_udp_headers;
     const double memory_us = 3 * us(config.worker.hbm.latency) + bytes * 8e6 / static_cast<double>(config.worker.hbm.rate.value());
-    return sums_us + back_us + wires_us + memory_us + us(config.worker.nic.register_latency);
+    return sums_us + back_us + wires_us + memory_us + us(config.worker.nic.register_latency) + us(config.worker.nic.host_latency);
+}
+
+double wire_us_of_packet(const switchml_config& config)
+{
+    return packet_wire_bytes(config.job) * 8e6 / static_cast<double>(config.network.rate.value());
+}
+
+/// A packet of 256 elements goes over a recirculation port of its worker's, too.
+double pace_us_of_packet(const switchml_config& config)
+{
+    const double recirculated_us =
+        config.job.elements_per_packet == 256 ? least_wire_bytes(config.job) * 8e6 / static_cast<double>(config.tofino.chip.recirculation_rate.value()) : 0;
+    return std::max(wire_us_of_packet(config), recirculated_us);
 }
 
 } // namespace
@@ -109,6 +122,15 @@ std::uint32_t packet_wire_bytes(const switchml_job_config& job)
     return least_wire_bytes(job) + extra;
 }
 
+double pool_on_cable_us(const switchml_config& config)
+{
+    const std::optional<switch_sum_costs> sums = sum_costs_of(config);
+    const double packets = config.job.transport == sml::transport::rdma ? config.job.packets_per_message : 1;
+    return sums ? static_cast<double>(sums->cores) * sums->window * packets * pace_us_of_packet(config) : 0;
+}
+
+bool resends_for_nothing(const switchml_config& config) { return pool_on_cable_us(config) * 1e6 >= static_cast<double>(config.job.timeout.value()); }
+
 std::optional<switch_sum_costs> sum_costs_of(const switchml_config& config)
 {
     if (config.cables_draw() || config.tofino.chip.drops() || !config.faults.outages.empty() || config.job.jobs > 1)
@@ -116,7 +138,7 @@ std::optional<switch_sum_costs> sum_costs_of(const switchml_config& config)
     const sml::table table = config.table(0, 0);
     const bool rdma = config.job.transport == sml::transport::rdma;
     const std::uint32_t packets = rdma ? config.job.packets_per_message : 1;
-    const double packet_wire_us = packet_wire_bytes(config.job) * 8e6 / static_cast<double>(config.network.rate.value());
+    const double packet_wire_us = wire_us_of_packet(config);
     const core_work work(config);
     switch_sum_costs s;
     s.cores = config.worker.cores;
@@ -124,9 +146,12 @@ std::optional<switch_sum_costs> sum_costs_of(const switchml_config& config)
     s.batch = rdma ? 1 : static_cast<std::uint32_t>(config.worker.packet_batch.value());
     s.use_bytes = packets * firmware::payload_bytes(table);
     s.use_wire_us = packets * packet_wire_us;
-    // A packet of 256 elements goes over a recirculation port of its worker's.
-    const double recirculated_us = config.job.elements_per_packet == 256 ? least_wire_bytes(config.job) * 8e6 / static_cast<double>(config.tofino.chip.recirculation_rate.value()) : 0;
-    s.use_pace_us = packets * std::max(packet_wire_us, recirculated_us);
+    // The card reads what it sends, and writes what has come. With UDP cores make frames of tensors, and tensors of
+    // frames: the payload goes six times, headers four, entries of rings twice.
+    const double touches = rdma ? 2.0 * s.use_bytes
+                                : 6.0 * s.use_bytes + 4.0 * sml::k_udp_headers + 2.0 * abi::k_nic_send_entry_bytes + 2.0 * sizeof(abi::nic_completion);
+    const double memory_us = touches * 8e6 / static_cast<double>(config.worker.hbm.rate.value());
+    s.use_pace_us = std::max(packets * pace_us_of_packet(config), memory_us);
     s.round_trip_us = network_us(config, s.use_wire_us, packet_wire_us) + work.turn_us();
     s.start_us = work.start_us();
     s.hold_us = rdma ? 0 : us(config.worker.transmit_hold);

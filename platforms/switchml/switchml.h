@@ -83,7 +83,7 @@ struct cable_fault_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("worker", self.worker, "Whose cable", k_user_choice);
+        visit("worker", self.worker, "Whose cable", k_must_be_given);
         visit("direction", self.direction, "up: to the switch; down: from it; both", k_user_choice);
         visit("impairments", self.impairments, "In place of network.cable.impairments", k_user_choice);
     }
@@ -95,7 +95,7 @@ struct worker_outage_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("worker", self.worker, "Whose cable fails: the worker is not heard any more", k_user_choice);
+        visit("worker", self.worker, "Whose cable fails: the worker is not heard any more", k_must_be_given);
         visit("from", self.from, "Simulated time at which it fails", k_user_choice);
         visit("until", self.until, "Simulated time at which it works again; left out: never", k_user_choice);
     }

@@ -32,6 +32,8 @@ std::uint32_t next_power_of_two(std::uint32_t v)
     return p;
 }
 
+constexpr std::uint64_t k_pipe_bps = 1'600'000'000'000;
+
 bool summed_by_switch(abi::element_type t) { return t == abi::element_type::int32 || t == abi::element_type::float32; }
 std::string type_refusal(abi::element_type t)
 {
@@ -377,6 +379,15 @@ std::vector<config_problem> switchml_config::validate() const
         return p;
     }
     check_job(p);
+    // What a Tofino takes: 16 ports of 100 Gb/s a pipe, and packets of 256 elements go through all four.
+    const std::uint32_t senders = tree.empty() ? workers : *std::max_element(tree.begin(), tree.end());
+    const std::uint32_t together = job.elements_per_packet == 256 ? senders : std::min(senders, most_workers_of_a_node());
+    if (const std::uint64_t asked = together * network.rate.value(); asked > k_pipe_bps)
+        p.push_back({severity::warning, "network.rate",
+                     fmt::format("is {} of {} workers, {} together, but {}: the model adds what no such switch can. Take fewer workers a switch (tree), or slower ones.",
+                                 to_string(network.rate), together, to_string(bandwidth(asked)),
+                                 job.elements_per_packet == 256 ? "a Tofino that sums 256 elements has 1.6 Tbps for workers, its other ports loop back (Sapio et al., section 5)"
+                                                                : "a pipe of a Tofino takes 1.6 Tbps, 16 ports of 100 Gbps")});
     if (job.elements_per_packet == 256 && tofino.chip.recirculation_rate < network.rate)
         p.push_back(
             {severity::warning, "switch.recirculation_rate",
@@ -540,6 +551,10 @@ void switchml_config::check_faults(std::vector<config_problem>& p) const
         if (o.until && o.until->value() <= o.from.value())
             p.push_back({severity::error, key + ".until",
                          fmt::format("is {}, not after from = {}.", to_string(*o.until), to_string(o.from))});
+        else if (o.until && o.until->value() - o.from.value() >= run.firmware_timeout.value())
+            p.push_back({severity::warning, key + ".until",
+                         fmt::format("is {}: the others wait no longer than firmware_timeout = {} for the worker, and give up before.", to_string(*o.until),
+                                     to_string(run.firmware_timeout))});
     }
 }
 
@@ -650,14 +665,16 @@ void switchml_config::check_recovery(std::vector<config_problem>& p) const
                                  to_string(job.timeout), to_string(run.firmware_timeout))});
     // A worker has its whole pool under way: the last packet of it waits for all others on the cable.
     const bool resends = runs_any(run, [](abi::algorithm a) { return a == abi::algorithm::switchml; });
-    if (const std::optional<switch_sum_costs> sums = resends ? sum_costs_of(*this) : std::nullopt) {
-        const double pool_us = static_cast<double>(sums->cores) * sums->window * sums->use_pace_us;
-        if (pool_us * 1e6 >= static_cast<double>(job.timeout.value()))
-            p.push_back({severity::warning, "job.timeout",
-                         fmt::format("is {}, and the slots of a worker take {} on its cable alone: packets are sent again although none is lost. Raise it, or "
-                                     "set fewer job.slots.",
-                                     to_string(job.timeout), rounded_text(duration(static_cast<std::uint64_t>(pool_us * 1e6))))});
-    }
+    if (resends && resends_for_nothing(*this))
+        p.push_back({severity::warning, "job.timeout",
+                     fmt::format("is {}, and the slots of a worker take {} on its cable alone: packets are sent again although none is lost. Raise it, or "
+                                 "set fewer job.slots.",
+                                 to_string(job.timeout), rounded_text(duration(static_cast<std::uint64_t>(pool_on_cable_us(*this) * 1e6))))});
+    if (job.transport == abi::switchml::transport::rdma && worse.duplication > 0)
+        p.push_back({severity::warning, "network.cable.impairments.duplication",
+                     fmt::format("is {:g}, and job.transport is rdma: a packet that comes twice is out of order for the queue pair, so its whole message of {} packets waits "
+                                 "for job.timeout and is sent again.",
+                                 worse.duplication, job.packets_per_message)});
     if (job.transport == abi::switchml::transport::udp && worker.transmit_hold.value() >= job.timeout.value())
         p.push_back({severity::error, "worker.transmit_hold",
                      fmt::format("is {}, not below job.timeout = {}: packets would be late before they are sent.",

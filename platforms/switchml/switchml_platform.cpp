@@ -73,9 +73,16 @@ public:
             return std::nullopt;
         const double payload = config_.job.elements_per_packet * 4.0;
         const double bytes = static_cast<double>(c.size_bytes) * least_wire_bytes(config_.job) / payload;
-        return collective_bound{bytes * 8e6 / static_cast<double>(config_.network.rate.value()), "links of a worker to a switch that sums"};
+        const double links_us = bytes * 8e6 / static_cast<double>(config_.network.rate.value());
+        // Its memory reads the input and takes the sum.
+        const double memory_us = 2 * static_cast<double>(c.size_bytes) * 8e6 / static_cast<double>(config_.worker.hbm.rate.value());
+        return memory_us > links_us ? collective_bound{memory_us, "memory"} : collective_bound{links_us, "links of a worker to a switch that sums"};
     }
-    void add_costs(message_costs& costs) const override { costs.sums = sum_costs_of(config_); }
+    void add_costs(message_costs& costs) const override
+    {
+        if (!resends_for_nothing(config_))
+            costs.sums = sum_costs_of(config_);
+    }
     std::string description() const override
     {
         const switchml_config& c = config_;

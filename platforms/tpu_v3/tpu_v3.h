@@ -60,9 +60,9 @@ struct link_fault_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("row", self.row, "Row of the chip that sends on the link", k_user_choice);
-        visit("col", self.col, "Column of the chip that sends on the link", k_user_choice);
-        visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", k_user_choice);
+        visit("row", self.row, "Row of the chip that sends on the link", k_must_be_given);
+        visit("col", self.col, "Column of the chip that sends on the link", k_must_be_given);
+        visit("direction", self.direction, "+X: to col + 1, -X, +Y: to row + 1, -Y", k_must_be_given);
         visit(
             "announced", self.announced,
             "true: routing knows and goes around; false: it does not, and what is sent there waits. Left out: true, with "
@@ -88,8 +88,8 @@ struct failed_region_config {
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
-        visit("row", self.row, "First failed row", k_user_choice);
-        visit("col", self.col, "First failed column", k_user_choice);
+        visit("row", self.row, "First failed row", k_must_be_given);
+        visit("col", self.col, "First failed column", k_must_be_given);
         visit("rows", self.rows, "Failed rows", quoted("a board is 2x2 chips, a host 4x2: Kumar and Jouppi, section 2"),
               at_least(1).because("; leave the entry out when no chip fails"));
         visit("cols", self.cols, "Failed columns", assumed("as rows"),

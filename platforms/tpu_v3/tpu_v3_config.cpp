@@ -418,6 +418,13 @@ public:
     void add_costs(message_costs& costs) const override
     {
         set_ports(costs, config_.chip, config_.ici.local_ports, config_.ici.local_port_rate, config_.ici.format());
+        const mesh_config& m = config_.mesh;
+        const ici_config& ici = config_.ici;
+        const duration wire = m.rows > 2 || m.cols > 2 ? ici.cable_propagation : ici.board_propagation, pipeline(ici.pipeline_ps());
+        if (ici.buffer_per_vl < ici.format().room_for_full_rate(ici.link_rate, wire, pipeline))
+            costs.credits_share = ici.format().reachable_share(ici.buffer_per_vl, ici.link_rate, wire, pipeline);
+        if (!config_.faults.links_down.empty())
+            costs.leaves_out = "faults.links_down";
     }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {

@@ -54,9 +54,9 @@ struct trainium_link_fault {
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
         visit("node", self.node, "Node of the chip that sends on the link", k_user_choice);
-        visit("row", self.row, "Row of that chip", k_user_choice);
-        visit("col", self.col, "Column of that chip", k_user_choice);
-        visit("direction", self.direction, "+X: to col + 1, +Y: to row + 1, +Z: to the next node, and the opposite ones", k_user_choice);
+        visit("row", self.row, "Row of that chip", k_must_be_given);
+        visit("col", self.col, "Column of that chip", k_must_be_given);
+        visit("direction", self.direction, "+X: to col + 1, +Y: to row + 1, +Z: to the next node, and the opposite ones", k_must_be_given);
         visit("announced", self.announced,
               "true: routing knows and goes around; false: it does not, and what is sent there waits. Left out: true, with `at` false", k_user_choice);
         visit("at", self.at, "When the link goes down: 0 ps from the start; later, routing never knows", k_user_choice);

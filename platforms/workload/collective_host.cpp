@@ -152,6 +152,11 @@ bool collective_host::carry_out(const placed_case& placed, const abi::command& c
         return false;
 
     const std::string failed = picture_.failed_ranks(command.sequence, placed.what.algo);
+    if (failed.empty() && answers_ == ranks() && !now_->picture.empty()) { // firmware with timers of its own went on
+        outcome_.warnings.push_back(fmt::format("{}: at {} nothing moved any more, until a wait of the firmware ran out; its time includes that.",
+                                                name_of_case(placed.what), rounded_text(duration(now_->picture_ps))));
+        now_->picture.clear();
+    }
     if (recovers && !failed.empty())
         now_->picture = fmt::format("At {}:{}", rounded_text(duration(kernel_now_ps())), who_waits());
     if (!now_->picture.empty() || !failed.empty()) {

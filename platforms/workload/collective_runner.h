@@ -33,6 +33,8 @@ public:
 
     /// Runs sc_start() until everything is done. Call once.
     run_outcome run();
+    /// Of a run() that has thrown: what had ended before.
+    const run_outcome& so_far() const { return outcome_; }
 
 private:
     void work();

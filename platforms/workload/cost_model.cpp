@@ -542,6 +542,17 @@ double message_costs::message_us() const
 
 std::optional<double> predicted_us(const abi::platform_table& table, const message_costs& costs, const collective_case& c)
 {
+    if (costs.credits_share < 1) {
+        abi::platform_table slower = table;
+        for (std::uint32_t& mbps : slower.rate_mbps)
+            mbps = static_cast<std::uint32_t>(mbps * costs.credits_share);
+        for (std::uint32_t* const mbps : {&slower.on_mesh.row_mbps, &slower.on_mesh.col_mbps})
+            *mbps = static_cast<std::uint32_t>(*mbps * costs.credits_share);
+        message_costs once = costs;
+        once.links_bps = static_cast<std::uint64_t>(static_cast<double>(costs.links_bps) * costs.credits_share);
+        once.credits_share = 1;
+        return predicted_us(slower, once, c);
+    }
     return table.on_mesh.rows != 0 ? predicted_on_gapped_mesh_us(table, costs, c) : model(table, costs, c).us();
 }
 

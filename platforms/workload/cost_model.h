@@ -66,6 +66,9 @@ struct message_costs {
     /// yield while memory answers. 0: not known. CCUs have ways of their own.
     double ports_rate = 0;
     double port_rate = 0; ///< of one of them
+    double credits_share = 1; ///< of the rate of a link, that the credits of a VL allow
+    /// A key of what the machine has, and predictions do not know; "": there is none.
+    std::string leaves_out = {};
 
     /// A core makes a message: it looks for room, writes the descriptor and rings the doorbell.
     double message_us() const;

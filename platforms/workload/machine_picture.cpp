@@ -199,7 +199,7 @@ std::string machine_picture::failed_ranks(std::uint32_t sequence, abi::algorithm
         const chip& source = *machine_.chips()[f.rank];
         text += (text.empty() ? "" : "\n") + core_name(source, source.speaker());
         if (!f.answered) {
-            text += ": no answer";
+            text += source.mailbox.idle() ? ": rang DONE, but its answer is not in memory" : ": no answer";
             continue;
         }
         const auto code = static_cast<std::size_t>(f.r.code);

@@ -120,6 +120,13 @@ std::uint64_t step_input::transfer_ps(std::uint64_t samples) const
     return whole_ps(bits * 1e12 / std::min(links_bps(), taken_bps));
 }
 
+std::uint64_t step_input::onto_tiles_ps(std::uint64_t samples) const
+{
+    if (data == sample_source::synthetic || !onto_tiles)
+        return 0;
+    return whole_ps(static_cast<double>(samples) * static_cast<double>(sample.value()) * 8e12 / static_cast<double>(onto_tiles->value()));
+}
+
 std::vector<config_problem> step_pipeline::validate() const
 {
     problem_list p{limit_problems(*this)};
@@ -158,22 +165,18 @@ std::uint64_t time_of(data_size bytes, const std::optional<bandwidth>& rate)
 
 std::uint64_t step_pipeline::transfer_ps() const
 {
-    return time_of(activations, rate);
+    return activations.value() == 0 ? 0 : each.value() + time_of(activations, rate);
 }
 
 std::uint64_t step_streaming::transfer_ps() const
 {
-    return time_of(bytes, rate);
+    return bytes.value() == 0 ? 0 : each.value() + time_of(bytes, rate);
 }
 
 std::uint64_t step_streaming::on_tiles_ps(std::uint64_t compute_ps) const
 {
-    return io_tiles == 0 ? compute_ps : whole_ps(static_cast<double>(compute_ps) * tiles / (tiles - io_tiles));
-}
-
-std::uint64_t step_streaming::slot_ps(std::uint64_t compute_ps) const
-{
-    return io_tiles == 0 ? compute_ps + transfer_ps() : std::max(on_tiles_ps(compute_ps), transfer_ps());
+    // All tiles for I/O are refused, by a sentence of their own.
+    return io_tiles == 0 || io_tiles >= tiles ? compute_ps : whole_ps(static_cast<double>(compute_ps) * tiles / (tiles - io_tiles));
 }
 
 training_step_config::slot_times training_step_config::slot() const
@@ -181,11 +184,12 @@ training_step_config::slot_times training_step_config::slot() const
     slot_times t;
     t.compute_ps = pipeline ? fraction_of(compute, pipeline->largest_stage.value_or(1.0 / pipeline->stages))
                             : compute.value();
-    if (streaming) {
-        const std::uint64_t whole_ps = streaming->slot_ps(t.compute_ps);
+    // Samples come by the same link as what is streamed.
+    const std::uint64_t moved_ps = input.onto_tiles_ps(micro_batch) + (streaming ? streaming->transfer_ps() : 0);
+    if (streaming)
         t.compute_ps = streaming->on_tiles_ps(t.compute_ps);
-        t.streaming_ps = whole_ps - t.compute_ps;
-    }
+    const bool beside = streaming && streaming->io_tiles != 0;
+    t.streaming_ps = beside ? moved_ps - std::min(moved_ps, t.compute_ps) : moved_ps;
     if (pipeline)
         t.activations_ps = pipeline->transfer_ps();
     return t;
@@ -217,6 +221,9 @@ std::string training_step_config::text() const
                         streaming->io_tiles == 0 ? "for which compute waits"
                                                  : fmt::format("by {} of {} tiles, beside compute on the others",
                                                                streaming->io_tiles, streaming->tiles)));
+    if (const std::uint64_t samples_ps = input.onto_tiles_ps(micro_batch); samples_ps != 0)
+        add(fmt::format("samples of a micro batch come to the tiles in {}{}", rounded_text(duration(samples_ps)),
+                        streaming && streaming->io_tiles != 0 ? ", the same way" : ", for which compute waits: no I/O tiles"));
     if (optimiser)
         add(fmt::format("an update of {}{}", to_string(optimiser->update),
                         optimiser->sharded ? ", of which each replica does its share: sharded" : " on every replica"));

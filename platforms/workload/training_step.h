@@ -122,6 +122,8 @@ struct step_input {
     bool prefetch = true;
     std::optional<bandwidth> into_ranks; ///< what all ranks take together; not a key: made when the machine is known
     std::uint32_t pods = 1;              ///< the same
+    /// What one replica takes from memory that only its host fills; none: hosts write where it computes. Not a key.
+    std::optional<bandwidth> onto_tiles;
 
     template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
     {
@@ -142,6 +144,8 @@ struct step_input {
     static std::vector<key_rule<step_input>> key_rules();
     std::uint64_t preparation_ps(std::uint64_t samples) const; ///< by the host program; 0 unless data are real
     std::uint64_t transfer_ps(std::uint64_t samples) const;    ///< by the slower links; 0 of synthetic data
+    /// From that memory to where one replica computes; 0 without onto_tiles, and of synthetic data.
+    std::uint64_t onto_tiles_ps(std::uint64_t samples) const;
     /// What has as many instances, NUMA nodes and links as the keys say.
     std::uint64_t hosts() const { return hosts_per_pod == 0 ? 1 : std::uint64_t{hosts_per_pod} * pods; }
     /// Bit/s of all links from hosts.
@@ -199,6 +203,7 @@ struct step_pipeline {
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<step_pipeline>> key_rules();
     std::uint32_t fewest_links() const { return stages > 2 ? 2 : 6; } ///< IPU-Links between two stages
+    duration each{0}; ///< of an exchange, besides its bytes: sync, set-up, latency; not a key: the platform knows it
     std::uint64_t transfer_ps() const;
 };
 
@@ -233,8 +238,7 @@ struct step_streaming {
     std::vector<config_problem> validate() const;
     static std::vector<key_rule<step_streaming>> key_rules();
     std::uint64_t transfer_ps() const;
-    /// Of a micro batch that computes `compute_ps` on all tiles.
-    std::uint64_t slot_ps(std::uint64_t compute_ps) const;
+    duration each{0}; ///< of a transfer, besides its bytes: latency; not a key: the platform knows it
     /// The part of it in which tiles compute, which are fewer beside `io_tiles`.
     std::uint64_t on_tiles_ps(std::uint64_t compute_ps) const;
 };
@@ -321,7 +325,7 @@ struct training_step_config {
     std::vector<std::vector<std::size_t>> clusters(bool by_type = true) const;
     abi::algorithm by() const { return algorithm.value_or(abi::algorithm::ring_1d); }
     bool sharded() const { return optimiser && optimiser->sharded; }
-    /// What a slot is made of. `streaming`: only what compute waits for.
+    /// What a slot is made of. `streaming`: only what compute waits for, samples that come the same way included.
     struct slot_times {
         std::uint64_t compute_ps = 0, streaming_ps = 0, activations_ps = 0;
     };
@@ -336,7 +340,8 @@ struct training_step_config {
     std::uint64_t compute_ps() const;
     std::uint64_t update_ps(std::uint32_t replicas) const
     {
-        return !optimiser ? 0 : optimiser->update.value() / (sharded() ? std::max(1u, replicas) : 1);
+        const std::uint64_t on_all_tiles_ps = !optimiser ? 0 : optimiser->update.value() / (sharded() ? std::max(1u, replicas) : 1);
+        return streaming ? streaming->on_tiles_ps(on_all_tiles_ps) : on_all_tiles_ps;
     }
     /// What a step is made of besides collectives, as a sentence: "10 micro batches in 11 slots of 5 ms ..."; "" where
     /// it is compute alone.

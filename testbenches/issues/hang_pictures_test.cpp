@@ -39,6 +39,41 @@ void reports_a_dma_error(abi::hal& hal, std::uint64_t)
     hal.write32(abi::k_mailbox_base + abi::mailbox::DONE, r.sequence);
 }
 
+/// Waits longer than the host looks on, by a timer of its own, and answers.
+void answers_late(abi::hal& hal, std::uint64_t)
+{
+    hal.wait_irq(abi::k_irq_mailbox, ~std::uint64_t{0});
+    abi::response r;
+    r.sequence = hal.read32(abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE);
+    hal.write32(abi::k_mailbox_base + abi::mailbox::COMMAND_ACK, r.sequence);
+    hal.wait_irq(0, 300'000);
+    hal.copy_out(abi::k_response_address, &r, sizeof r);
+    hal.write32(abi::k_mailbox_base + abi::mailbox::DONE, r.sequence);
+}
+
+/// Announces an answer that it has never written.
+void rings_done_alone(abi::hal& hal, std::uint64_t)
+{
+    hal.wait_irq(abi::k_irq_mailbox, ~std::uint64_t{0});
+    const std::uint32_t sequence = hal.read32(abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE);
+    hal.write32(abi::k_mailbox_base + abi::mailbox::COMMAND_ACK, sequence);
+    hal.write32(abi::k_mailbox_base + abi::mailbox::DONE, sequence);
+}
+
+run_outcome outcome_with(firmware_entry entry)
+{
+    tpu_v3_config config = weft::test::pod(1, 2);
+    config.run.data = data_mode::off;
+    config.run.workload = {weft::test::spec(abi::collective_op::all_reduce, {abi::algorithm::ring_1d}, {4096})};
+    tpu_v3 machine(config, tpu_v3_routing(config), [&](std::uint32_t) {
+        core_fitting fitting;
+        fitting.entry = entry;
+        return fitting;
+    });
+    collective_runner runner("host", machine, config.run, nullptr);
+    return runner.run();
+}
+
 /// What the program says of a run that fails.
 std::string errors_of_run(const std::string& text)
 {
@@ -90,6 +125,25 @@ TEST_CASE("error words are decoded from the register table")
     INFO(out.bytes << out.thrown);
     CHECK(has(out.bytes, "rank 1, chip(0,1): the device reports an error in DMA.ERROR (memory error, bad doorbell, queue 3; "
                          "0x300000006)"));
+}
+
+TEST_CASE("firmware that waits by a timer of its own is not dead")
+{
+    const child_output out = run_child([] {
+        const run_outcome o = outcome_with(answers_late);
+        return o.failure + "|" + (o.warnings.empty() ? "" : o.warnings.front()) + "|" + std::to_string(o.cases.size());
+    });
+    INFO(out.bytes << out.thrown);
+    CHECK(has(out.bytes, "nothing moved any more, until a wait of the firmware ran out"));
+    CHECK(out.bytes.front() == '|');
+    CHECK(out.bytes.back() == '1');
+}
+
+TEST_CASE("a rank that rings DONE without an answer is told as that")
+{
+    const child_output out = run_child([] { return outcome_with(rings_done_alone).failure; });
+    INFO(out.bytes << out.thrown);
+    CHECK(has(out.bytes, "rank 0, chip(0,0): rang DONE, but its answer is not in memory"));
 }
 
 TEST_CASE("messages that never arrive in order are named when RDMA gives up")

@@ -326,6 +326,48 @@ TEST_CASE("ipu_pod: mistakes of faults and workload and buffers are told at once
                          Contains("all_gather by mesh_tree cannot run"));
 }
 
+TEST_CASE("ipu_pod: samples go on from the gateway to the tiles and hosts have one 100 GbE a machine", "[ipu_pod]")
+{
+    const program_folder folder;
+    folder.write("step.yaml", "platform: ipu_pod\nname: step\ndata: off\npod: {machines: 1}\ntraining_step:\n  compute: 1 ms\n  accumulation: 4\n  micro_batch: 8\n"
+                              "  groups: [{bytes: 1 MiB, type: float16}]\n");
+    const auto step_of = [&](const std::string& settings) {
+        const int code = folder.weft("run step.yaml --quiet --out out " + settings);
+        INFO(settings << folder.read("stderr"));
+        REQUIRE(code == 0);
+        return nlohmann::json::parse(folder.read("out/results.json")).at("training_step").at("steps")[0];
+    };
+    const double alone_us = step_of("").at("time_us");
+    // 8 samples of 100 kB by a Host-Link of 27.2 GB/s: 29.4 us a micro batch, for which compute waits.
+    const nlohmann::json fed = step_of("--set 'training_step.input={data: generated, sample: 100 kB}'");
+    CHECK(fed.at("time_us").get<double>() - alone_us == Approx(4 * 8 * 100e3 / 27.2e3).epsilon(0.001));
+    CHECK(fed.at("compute_us").get<double>() == Approx(4000 + 4 * 8 * 100e3 / 27.2e3).epsilon(0.001));
+    // Hosts send 4 IPUs x 4 x 8 samples of 1 MB by 12.5 GB/s, however many links there are.
+    CHECK(step_of("--set 'training_step.input={data: generated, sample: 1 MB, links: 8}'").at("time_us").get<double>() == Approx(128e6 / 12.5e3).epsilon(0.001));
+    CHECK(has(folder.read("stderr"), "but the machine takes 100 Gbps from them"));
+    // Beside I/O tiles both are hidden; the others compute, and update, longer.
+    const nlohmann::json tiles = step_of("--set 'training_step.input={data: generated, sample: 100 kB}' --set 'training_step.streaming={bytes: 1 MB, io_tiles: 736}' "
+                                         "--set 'training_step.optimiser={update: 100 us}'");
+    CHECK(tiles.at("compute_us") == 8000.0);
+    CHECK(tiles.at("update_us") == 200.0);
+}
+
+TEST_CASE("ipu_pod: an exchange of activations costs what a message costs", "[ipu_pod]")
+{
+    const program_folder folder;
+    folder.write("step.yaml", "platform: ipu_pod\nname: step\ndata: off\npod: {machines: 1, replica_size: 2}\ntraining_step:\n  compute: 20 us\n  accumulation: 9\n"
+                              "  micro_batch: 8\n  pipeline: {stages: 2, activations: 4 KiB}\n  groups: [{bytes: 64 KiB, type: float16}]\n");
+    const auto compute_us = [&](const std::string& settings) {
+        REQUIRE(folder.weft("run step.yaml --quiet --out out " + settings) == 0);
+        return nlohmann::json::parse(folder.read("out/results.json")).at("training_step").at("steps")[0].at("compute_us").get<double>();
+    };
+    // Ten slots: half of the compute, and set-up, link with its congestion, sync there and back, 4 KiB by six links.
+    const double each_us = 0.5 + 0.8 * 4 + 2 * 0.1 + 2 * 0.015 + 0.005 + 4096 / 81.6e3;
+    CHECK(compute_us("") == Approx(10 * (10 + each_us)).epsilon(0.001));
+    CHECK(compute_us("--set 'ipu_link.latency=10 us'") == Approx(10 * (10 + each_us + 4 * 9.2)).epsilon(0.001));
+    CHECK(compute_us("--set gcl.exchange=syncless") == Approx(10 * (10 + each_us - 0.035)).epsilon(0.001));
+}
+
 TEST_CASE("ipu_pod: links on a board are no cables and those of a way are alike", "[ipu_pod]")
 {
     const auto swapped = [](const char* entry, int code) {

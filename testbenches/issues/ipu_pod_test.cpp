@@ -242,7 +242,7 @@ TEST_CASE("ipu_pod: what wiring shows is found before time zero", "[ipu_pod]")
                Contains("faults.swapped_sync_cables: wire the Sync-Links wrongly: d0 machine 0.up leads to d1 machine 1.down, but must lead to d0 machine 1.down"));
     CHECK_THAT(failed(reduce, two + gateways + syncs, 2), Contains("wire the gateways") && Contains("wire the Sync-Links"));
     CHECK_THAT(failed(reduce, gateways, 2), Contains("names GW-Links, but pod.domains is 1"));
-    CHECK_THAT(failed(reduce, "--set 'faults.swapped_sync_cables=[{slot: 0, end: down, other_slot: 9}]'", 2),
+    CHECK_THAT(failed(reduce, "--set 'faults.swapped_sync_cables=[{slot: 0, end: down, other_slot: 9, other_end: up}]'", 2),
                Contains("other_slot: is 9, but there are slots 0 to 3"));
     CHECK_THAT(failed(reduce, "--set 'faults.swapped_sync_cables=[{slot: 0, end: down, other_slot: 1, other_end: up}]'", 2),
                Contains("names machine 0.down, which has no Sync-Link cable"));

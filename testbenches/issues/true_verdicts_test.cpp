@@ -151,3 +151,92 @@ TEST_CASE("explain tries first what is busiest though it is not on the path by i
     CHECK(has(r.out, "coprocessors twice as fast"));
     CHECK_FALSE(has(r.out, "Nothing of this helps"));
 }
+
+TEST_CASE("a key that names a place has to be given")
+{
+    const program_shell sh;
+    for (const auto& [file, fault, why] : std::vector<std::tuple<std::string, std::string, std::string>>{
+             {"tpu_v3/mesh_4x4", "faults.links_down=[{row: 1, direction: +X}]", "faults.links_down.0.col: is missing; it has no default. Column of the chip"},
+             {"tpu_v3/mesh_4x4", "faults.regions=[{rows: 2}]", "faults.regions.0.row: is missing; it has no default. First failed row."},
+             {"trainium/trn2", "faults.links_down=[{row: 1, col: 1}]", "faults.links_down.0.direction: is missing"},
+             {"ipu_pod/pod16", "faults.links_down=[{}]", "faults.links_down.0.controller: is missing"},
+             {"ipu_pod/pod16", "faults.sync_cut=[{at: 5 us}]", "faults.sync_cut.0.ipu: is missing"},
+             {"switchml/rack_4x10g", "faults.outages=[{from: 5 us}]", "faults.outages.0.worker: is missing"}}) {
+        const shell_result r = sh.run("$weft check " WEFT_SOURCE_DIR "/configs/" + file + ".yaml --set '" + fault + "'");
+        INFO(fault << r.err);
+        CHECK(r.exit_code == 2);
+        CHECK(has(r.err, why));
+    }
+}
+
+TEST_CASE("a sum in a switch is bounded by slow memory of workers and predictions know it")
+{
+    const program_shell sh;
+    const auto rows_of = [&](const std::string& file, const std::string& rate) {
+        return results_of(sh, WEFT_SOURCE_DIR "/configs/switchml/" + file + ".yaml",
+                          "--set 'worker.memory.rate=" + rate + "' --set 'workload=[{op: all_reduce, algorithms: [auto, switchml], sizes: [1 MiB]}]'");
+    };
+    const json row = rows_of("rack_8x100g_rdma", "5 GB/s").at(0); // the card reads and writes: no algorithm needs less
+    INFO(row.dump());
+    CHECK(row.at("algorithm") == "switchml");
+    CHECK(row.at("bound_by") == "memory");
+    CHECK(row.at("bound_share") > 0.95);
+    CHECK(row.at("bound_share") <= 1.0);
+    // Cores that make frames touch everything six times.
+    const json rows = rows_of("rack_16x100g", "20 GB/s");
+    CHECK(rows.at(0).at("algorithm") != "switchml");
+    CHECK(time_us(rows.at(0)) < time_us(rows.at(1)));
+    CHECK(time_us(rows.at(1)) == Approx(rows.at(0).at("predicted_us").at("switchml").get<double>()).epsilon(0.1));
+}
+
+TEST_CASE("auto on SwitchML knows timeouts that are too short and a host that answers late")
+{
+    const program_shell sh;
+    const std::string file = WEFT_SOURCE_DIR "/configs/switchml/rack_4x10g.yaml";
+    const auto chosen = [&](const std::string& settings, const std::string& size) {
+        return results_of(sh, file, settings + " --set 'workload=[{op: all_reduce, algorithms: [auto], sizes: [" + size + "]}]'").at(0).at("algorithm").get<std::string>();
+    };
+    CHECK(chosen("", "1 MiB") == "switchml");
+    CHECK(chosen("--set 'job.timeout=50 us'", "1 MiB") == "multi_axis");
+    CHECK(chosen("--set 'worker.nic.host_latency=50 us'", "64 KiB") == "multi_axis");
+}
+
+TEST_CASE("what a Tofino cannot take is a warning")
+{
+    const program_shell sh;
+    const auto warned = [&](const std::string& file, const std::string& settings) {
+        const shell_result r = sh.run("$weft check " WEFT_SOURCE_DIR "/configs/switchml/" + file + ".yaml " + settings);
+        INFO(r.err);
+        CHECK(r.exit_code == 0);
+        return r.err;
+    };
+    CHECK(has(warned("rack_16x100g", "--set workers=17"), "has 1.6 Tbps for workers"));
+    CHECK_FALSE(has(warned("rack_16x100g", ""), "Tbps"));
+    CHECK_FALSE(has(warned("rack_4x10g", "--set workers=64"), "Tbps"));
+    CHECK(has(warned("rack_4x10g", "--set 'faults.outages=[{worker: 2, from: 100 us, until: 150 ms}]'"), "the others wait no longer than firmware_timeout"));
+    CHECK(has(warned("rack_8x100g_rdma", "--set network.cable.impairments.duplication=0.01"), "a packet that comes twice is out of order for the queue pair"));
+}
+
+TEST_CASE("auto on a TPU knows buffers below the round trip and says that it does not know links that are down")
+{
+    const program_shell sh;
+    const std::string file = WEFT_SOURCE_DIR "/configs/tpu_v3/mesh_4x4.yaml", all_to_all = " --set 'workload=[{op: all_to_all, algorithms: [auto], sizes: [1 MiB]}]'";
+    const json wide = results_of(sh, file, all_to_all).at(0), narrow = results_of(sh, file, "--set 'ici.buffer_per_vl=1 KiB'" + all_to_all).at(0);
+    CHECK(narrow.at("algorithm") == "two_phase"); // direct takes 119 us, two_phase 84
+    CHECK(time_us(narrow) == Approx(narrow.at("predicted_us").at("two_phase").get<double>()).epsilon(0.25));
+    CHECK(narrow.at("bound_us") == wide.at("bound_us")); // a bound is of links, not of credits
+    const shell_result r = sh.run("$weft check " + file + " --set 'faults.links_down=[{row: 1, col: 1, direction: +X}]' --set 'workload=[{op: all_reduce, algorithms: [auto], sizes: [1 MiB]}]'");
+    CHECK(has(r.err, "is auto, whose predictions leave out faults.links_down: another algorithm may be faster here"));
+}
+
+TEST_CASE("explain tries slots and loop-back ports of a switch by themselves")
+{
+    const program_shell sh;
+    const auto best = [&](const std::string& settings) {
+        results_of(sh, WEFT_SOURCE_DIR "/configs/switchml/rack_4x10g.yaml", settings + " --set 'workload=[{op: all_reduce, algorithms: [switchml], sizes: [1 MiB]}]'");
+        const shell_result r = sh.run("$weft explain out --quiet");
+        return r.out.substr(std::min(r.out.size(), r.out.find("What helps most")));
+    };
+    CHECK(has(best("--set 'switch.recirculation_rate=2 Gbps'"), "loop-back ports of switches twice as fast, 49.6 %"));
+    CHECK(has(best("--set job.slots=4"), "twice as many slots, 41.6 %"));
+}
