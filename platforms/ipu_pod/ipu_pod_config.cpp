@@ -656,6 +656,7 @@ public:
         costs.gateway_sync_us =
             mode == abi::exchange_mode::syncful && s.domains > 1 ? there_and_back_us(s.domains, s.domain_ipus()) : 0;
         costs.once_us = static_cast<double>(config_.ipu_link.congested_exchange().value()) / 1e6;
+        costs.leaves_out = "that a message takes one link of a way, and one IPU a whole gateway";
         for (const auto& [key, given] : {std::pair{"faults.links_down", !config_.faults.links_down.empty()}, {"faults.gw_links_down", !config_.faults.gw_links_down.empty()}})
             if (given)
                 costs.leaves_out = key;
