@@ -128,11 +128,6 @@ private:
         cursor_ = from_ps;
     }
 
-    std::string link_name(const step_at<link_crossing>& c) const
-    {
-        const std::vector<std::string>& names = run_.devices[c.device].links;
-        return c.step.link < names.size() ? names[c.step.link] : fmt::format("link {}", c.step.link);
-    }
     // --- Cores
 
     /// Back from what the core of `rank` does now to what woke it.
@@ -234,11 +229,6 @@ private:
         return true;
     }
 
-    std::string port_name(std::uint32_t sent) const
-    {
-        return fmt::format("port {} of rank {}", run_.sent[sent].step.port, rank_of(run_.sent[sent].device));
-    }
-
     /// The last one of the chip of `rank` up to `at_ps`.
     std::uint32_t completion_for(std::uint32_t rank, std::uint64_t at_ps)
     {
@@ -304,7 +294,7 @@ private:
     /// `sent`: what a unit has sent, of which the reason is wanted; k_none: its interrupt.
     void from_unit(std::uint32_t sent, std::uint32_t rank)
     {
-        const std::uint32_t w = last_write_to_other_device(rank);
+        const std::uint32_t w = last_write_to_other_device(rank, cursor_);
         const std::uint64_t written_ps = w == k_none ? 0 : run_.cores[rank][w].time_ps;
         step_store::needed_steps needed;
         if (sent != k_none)
@@ -335,19 +325,6 @@ private:
             attribute(path_cause::ccu, packet_ps, rank);
             next_ = {step::accepted, rank, packet};
         }
-    }
-
-    std::uint32_t last_write_to_other_device(std::uint32_t rank) const
-    {
-        const std::vector<core_mark>& marks = run_.cores[rank];
-        for (std::size_t i = marks.size(); i-- > 0;) {
-            const core_mark& m = marks[i];
-            if (m.time_ps > cursor_ || m.what != core_mark::kind::write || m.address < abi::k_nic_base)
-                continue;
-            if (m.address < abi::k_sync_base || m.address >= abi::k_sync_base + 0x1'0000)
-                return static_cast<std::uint32_t>(i);
-        }
-        return k_none;
     }
 
     /// The last frame that came to `rank`. For one of a slot, whose versions alternate ("slot 3.1"), the last of that

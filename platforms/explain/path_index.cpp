@@ -2,11 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/explain/path_index.h"
 
+#include "hw/abi/nic.h"
 #include "hw/abi/platform_table.h"
 #include "hw/abi/registers.h"
 #include "hw/abi/switchml.h"
 
 #include <cstdlib>
+#include <fmt/format.h>
 #include <functional>
 #include <string>
 
@@ -129,6 +131,30 @@ void path_index::note_sent_frame(std::uint32_t number)
         text.erase(from, to - from);
     }
     message_texts_[number] = std::hash<std::string>{}(text);
+}
+
+std::string path_index::link_name(const step_at<link_crossing>& c) const
+{
+    const std::vector<std::string>& names = run_.devices[c.device].links;
+    return c.step.link < names.size() ? names[c.step.link] : fmt::format("link {}", c.step.link);
+}
+
+std::string path_index::port_name(std::uint32_t sent) const
+{
+    return fmt::format("port {} of rank {}", run_.sent[sent].step.port, rank_of(run_.sent[sent].device));
+}
+
+std::uint32_t path_index::last_write_to_other_device(std::uint32_t rank, std::uint64_t at_ps) const
+{
+    const std::vector<core_mark>& marks = run_.cores[rank];
+    for (std::size_t i = marks.size(); i-- > 0;) {
+        const core_mark& m = marks[i];
+        if (m.time_ps > at_ps || m.what != core_mark::kind::write || m.address < abi::k_nic_base)
+            continue;
+        if (m.address < abi::k_sync_base || m.address >= abi::k_sync_base + 0x1'0000)
+            return static_cast<std::uint32_t>(i);
+    }
+    return k_none;
 }
 
 /// Those on a way by their starts, those that have come by their ends.

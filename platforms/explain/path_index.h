@@ -69,6 +69,12 @@ protected:
     /// A frame that left a card: the frame that began its message, and when the card has sent that message before, the
     /// frame that began it then.
     std::pair<std::uint32_t, std::uint32_t> sent_before(std::uint32_t number) const;
+    /// As the fabric calls it.
+    std::string link_name(const step_at<link_crossing>& c) const;
+    std::string port_name(std::uint32_t sent) const;
+    /// The last mark up to `at_ps` by which the first core of `rank` wrote to a device that is neither mailbox, DMA nor
+    /// sync unit; k_none: none.
+    std::uint32_t last_write_to_other_device(std::uint32_t rank, std::uint64_t at_ps) const;
     /// A track of a cable: of no rank, and of no switch.
     bool is_wire_track(std::uint32_t track) const { return run_.tracks[track].rank == recorded_device::k_nobody && !is_switch_track(track); }
     /// A track of a switch, which belongs to no rank.

@@ -15,6 +15,7 @@
 
 using namespace weft;
 using weft::testing::exact_runs;
+using weft::testing::has;
 using weft::testing::program_folder;
 using weft::testing::text_of;
 using Catch::Contains;
