@@ -16,7 +16,7 @@ void case_shares::add(std::uint64_t time_ps, const case_shares& more, std::uint6
         return;
     const double weight = static_cast<double>(more_ps) / (static_cast<double>(time_ps) + static_cast<double>(more_ps));
     for (double case_shares::*share : {&case_shares::core, &case_shares::dma, &case_shares::memory, &case_shares::offload, &case_shares::link,
-                                       &case_shares::credits, &case_shares::arbitration})
+                                       &case_shares::credits, &case_shares::arbitration, &case_shares::core_waits})
         this->*share += (more.*share - this->*share) * weight;
 }
 
@@ -44,8 +44,9 @@ std::string limited_by(const case_shares& shares)
                                                         {"credits", credits}})
         if (other.second > most.second)
             most = other;
-    if (most.second < k_busy || most.second < k_core_weight * shares.core)
-        most = {"core", shares.core};
+    const double core = shares.core + shares.core_waits;
+    if (most.second < k_busy || most.second < k_core_weight * core)
+        most = {shares.core >= shares.core_waits ? "core" : "memory", core};
     if (most.second >= k_busy)
         return most.first;
     // Waits end when what is waited for ends, so less of them is much.

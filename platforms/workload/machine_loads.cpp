@@ -96,10 +96,18 @@ case_shares share_meter::end(std::uint64_t now_ps, std::uint64_t time_ps)
     // A core that waits for memory is what memory does.
     const auto& worked = ended.spent[static_cast<std::size_t>(work_kind::core)];
     const auto& worked_before = begun_.spent[static_cast<std::size_t>(work_kind::core)];
+    double most = 0; // of the core that had most to do
     for (std::size_t i = 0; i < worked.size(); ++i) {
         const std::uint64_t waited_ps = ended.waited[i] - std::min(ended.waited[i], begun_.waited[i]);
-        raise(s.memory, waited_ps, 0);
-        raise(s.core, worked[i], worked_before[i] + waited_ps);
+        double all = 0, waits = 0;
+        raise(all, worked[i], worked_before[i]);
+        raise(waits, waited_ps, 0);
+        s.memory = std::max(s.memory, waits);
+        if (all > most) {
+            most = all;
+            s.core_waits = std::min(waits, all);
+            s.core = all - s.core_waits;
+        }
     }
     raise_by(s.dma, work_kind::send);
     raise_by(s.memory, work_kind::memory);

@@ -113,6 +113,11 @@ TEST_CASE("the part that was busy for longest limits a collective")
     CHECK(limited_by(shares(0.1, 0.1, 0.1, 0.2, 0.45, 0.2)) == "credits");
     CHECK(limited_by(shares(0.3, 0.1, 0.1, 0.2, 0.1, 0.1)) == "latency");
     CHECK(limited_by(case_shares{}) == "");
+    case_shares waits = shares(0.45, 0.1, 0.3, 0.2, 0.1, 0.1); // the core is busy for 0.75
+    waits.core_waits = 0.3;
+    CHECK(limited_by(waits) == "core");
+    waits.core = 0.2, waits.core_waits = waits.memory = 0.45;
+    CHECK(limited_by(waits) == "memory");
     case_shares by_unit = shares(0.1, 0.2, 0.7, 0.8, 0.1, 0.2);
     by_unit.offload = 0.95;
     CHECK(limited_by(by_unit) == "offload");
