@@ -57,15 +57,32 @@ ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_pla
     for (const gw_link_fault& f : config.faults.gw_links_down)
         if (f.at.value() != 0)
             fail(shape.gateway(f.domain, f.slot), port_of(f.side), f.at);
+    for (const machine_fault& f : config.faults.machines_down) {
+        const auto is_of = [&](std::uint32_t router) {
+            return router < shape.ipus() ? shape.domain_of(router) == f.domain && shape.slot_of(router) == f.slot
+                                         : shape.domains > 1 && router == shape.gateway(f.domain, f.slot);
+        };
+        for (const plan_link& l : routing.plan().links)
+            if (l.works && (is_of(l.from) || is_of(l.to)))
+                fail(l.from, l.from_port, f.at);
+        for (std::uint32_t ipu = 0; ipu < shape.ipus(); ++ipu)
+            if (is_of(ipu))
+                sync_.cut(ipu, f.at);
+    }
     for (const sync_fault& f : config.faults.sync_cut)
         sync_.cut(f.ipu, f.at);
 }
 
 std::vector<std::string> ipu_pod_machine::warnings() const
 {
-    if (config_.faults.sync_cut.empty() || sync_.lost() != 0)
-        return {};
-    return {"faults.sync_cut had no effect: nobody has arrived at a sync over these wires since."};
+    std::vector<std::string> all;
+    const ipu_shape shape = config_.shape();
+    for (const machine_fault& f : config_.faults.machines_down)
+        if (hardware_.time.now_ps() >= f.at.value())
+            all.push_back(fmt::format("{} went down at {}: all links of its IPUs, and their part in syncs.", shape.machine_name(f.domain * shape.machines + f.slot), to_string(f.at)));
+    if (!config_.faults.sync_cut.empty() && sync_.lost() == 0)
+        all.emplace_back("faults.sync_cut had no effect: nobody has arrived at a sync over these wires since.");
+    return all;
 }
 
 collective_case ipu_pod_machine::as_run(const collective_case& asked) const

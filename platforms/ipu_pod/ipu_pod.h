@@ -119,6 +119,21 @@ struct gw_link_fault {
     }
 };
 
+/// An IPU-Machine that goes down during the run: nothing comes from it any more, and nothing gets to it.
+struct machine_fault {
+    std::uint32_t domain = 0;
+    std::uint32_t slot = 0;
+    duration at = duration(0);
+
+    template <class Self, class Visitor> static void fields(Self& self, Visitor& visit)
+    {
+        visit("domain", self.domain, "Domain of the IPU-Machine", k_user_choice);
+        visit("slot", self.slot, "Which one, from the lowest of the domain on", k_must_be_given);
+        visit("at", self.at, "When it goes down: all links of its IPUs and of its gateway, and its part in syncs", k_must_be_given,
+              at_least(duration(1)).because("; a file without it has fewer pod.machines"));
+    }
+};
+
 struct sync_fault {
     std::uint32_t ipu = 0;
     duration at = duration(0);
@@ -209,6 +224,7 @@ struct sync_cable_swap {
 struct ipu_faults_config {
     std::vector<ipu_link_fault> links_down;
     std::vector<gw_link_fault> gw_links_down;
+    std::vector<machine_fault> machines_down;
     std::vector<sync_fault> sync_cut;
     std::vector<cable_swap> swapped_cables;
     std::vector<gw_cable_swap> swapped_gw_cables;
@@ -221,6 +237,7 @@ struct ipu_faults_config {
               k_user_choice);
         visit("gw_links_down", self.gw_links_down,
               "Directed GW-Links that are down from time zero, or go down at a time", k_user_choice);
+        visit("machines_down", self.machines_down, "IPU-Machines that go down", k_user_choice);
         visit("sync_cut", self.sync_cut, "IPUs whose arrivals at syncs are lost", k_user_choice);
         visit("swapped_cables", self.swapped_cables, "Cables in each other's ports; `weft check` finds them",
               k_user_choice);

@@ -461,6 +461,14 @@ void ipu_pod_config::check_faults(bool shape_is_known, std::vector<config_proble
         else if (const bool domain = exists(key, "domain", f.domain, s.domains); exists(key, "slot", f.slot, s.machines) && domain)
             is_late(key, f.at);
     }
+    for (std::size_t i = 0; i < faults.machines_down.size(); ++i) {
+        const machine_fault& f = faults.machines_down[i];
+        const std::string key = fmt::format("faults.machines_down.{}", i);
+        if (const auto first = named_before(faults.machines_down, i, [](const auto& a, const auto& b) { return a.domain == b.domain && a.slot == b.slot; }))
+            refuse(key, fmt::format("names the IPU-Machine of faults.machines_down.{} again; a machine fails once.", *first));
+        if (const bool domain = exists(key, "domain", f.domain, s.domains); exists(key, "slot", f.slot, s.machines) && domain)
+            is_late(key, f.at);
+    }
     for (std::size_t i = 0; i < faults.sync_cut.size(); ++i) {
         const std::string key = fmt::format("faults.sync_cut.{}", i);
         if (const auto first = named_before(faults.sync_cut, i, [](const auto& a, const auto& b) { return a.ipu == b.ipu; }))

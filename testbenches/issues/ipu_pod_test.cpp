@@ -224,6 +224,11 @@ TEST_CASE("ipu_pod: what fails in a run is named and the run ends", "[ipu_pod]")
                       "--set pod.domains=2 --set 'faults.gw_links_down=[{domain: 0, slot: 1, side: east, at: 25 us}]'",
                       1),
                Contains("d0.gw1"));
+    for (const char* exchange : {"hybrid", "syncful", "syncless"}) {
+        const std::string down = failed(reduce, std::string("--set pod.domains=2 --set gcl.exchange=") + exchange + " --set 'faults.machines_down=[{domain: 1, slot: 2, at: 12 us}]'", 1);
+        CHECK_THAT(down, Contains("d1 machine 2 went down at 12 us"));
+        CHECK_THAT(down, Contains("sync zone") || Contains("down"));
+    }
 }
 
 TEST_CASE("ipu_pod: what wiring shows is found before time zero", "[ipu_pod]")
