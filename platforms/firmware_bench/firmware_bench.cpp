@@ -438,8 +438,10 @@ void account(device_report& report, const strike& s, const run_facts& f, const j
     case judgement::kind::exact: ++report.exact; break;
     case judgement::kind::right_error: ++report.right_error; break;
     case judgement::kind::failed:
+        if (report.failures.size() < device_report::k_most_failures)
+            report.failures.push_back(failure_text(s, j, f));
         if (report.failed++ == 0)
-            report.first_failure = failure_text(s, j, f);
+            report.first_failure = report.failures.front();
         break;
     }
 }
@@ -567,6 +569,8 @@ nlohmann::ordered_json to_json(const bench_report& report)
         one["longest_run_us"] = static_cast<double>(d.worst_ps) / 1e6;
         if (!d.first_failure.empty())
             one["first_failure"] = d.first_failure;
+        if (!d.failures.empty())
+            one["failures"] = d.failures;
         all["devices"].push_back(std::move(one));
     }
     return all;

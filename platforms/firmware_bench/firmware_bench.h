@@ -53,6 +53,8 @@ struct device_report {
     std::uint64_t failed = 0;
     std::uint64_t worst_ps = 0; ///< simulated time of the longest run
     std::string first_failure;  ///< what was done, what came of it, where; "" when nothing failed
+    static constexpr std::size_t k_most_failures = 100;
+    std::vector<std::string> failures; ///< the first so many, in the order of the runs
 };
 
 struct bench_report {

@@ -81,6 +81,8 @@ void must_be_found(const std::string& name)
     REQUIRE(device != nullptr);
     CHECK(device->failed != 0);
     CHECK_FALSE(device->first_failure.empty());
+    CHECK(device->failures.size() == std::min<std::size_t>(device->failed, device_report::k_most_failures));
+    CHECK(device->failures.front() == device->first_failure);
     if (std::getenv("WEFT_SHOW_MUTANTS") != nullptr) {
         options.only = {};
         options.most_runs = 40;
