@@ -420,7 +420,8 @@ void ipu_pod_config::check_faults(bool shape_is_known, std::vector<config_proble
     const auto exists = [&](const std::string& key, const char* name, std::uint32_t value, std::uint32_t size) {
         if (!shape_is_known || value < size)
             return true;
-        refuse(fmt::format("{}.{}", key, name), fmt::format("is {}, but there are {}s 0 to {}.", value, name, size - 1));
+        const std::string_view what = name, other = "other_";
+        refuse(fmt::format("{}.{}", key, name), fmt::format("is {}, but there are {}s 0 to {}.", value, what.substr(what.rfind(other, 0) == 0 ? other.size() : 0), size - 1));
         return false;
     };
     const auto has_cable = [&](std::uint32_t number, ipu_controller port) {

@@ -32,7 +32,8 @@ run_outcome collective_runner::run()
     outcome_.simulated_time_ps = host_.end_ps();
     if (machine_.hosts() != nullptr)
         outcome_.host_streams = machine_.hosts()->streams();
-    outcome_.warnings = warnings();
+    for (std::string& warning : warnings())
+        outcome_.warnings.push_back(std::move(warning));
     std::vector<abi::response> answers;
     for (const chip* c : machine_.chips())
         answers.push_back(c->response());

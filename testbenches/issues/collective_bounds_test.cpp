@@ -308,7 +308,7 @@ TEST_CASE("domains of IPU-Pods bound an all_to_all by the ways around their ring
     const program_folder folder;
     REQUIRE(folder.weft("list --bounds " + (std::filesystem::path(WEFT_SOURCE_DIR) / "configs/ipu_pod/eight_pod16.yaml").string()) == 0);
     // Cuts know the GW-Links of a domain, rates of dimensions the whole ring.
-    CHECK_THAT(folder.read("stdout"), Catch::Matchers::Contains("3.125  links of dimension 2"));
+    CHECK_THAT(folder.read("stdout"), Catch::Matchers::Contains("2.894  links of dimension 2"));
     CHECK_THAT(folder.read("stdout"), Catch::Matchers::Contains("replica_broadcast    from 0 B to 16 B, all_reduce"));
 }
 
