@@ -18,7 +18,8 @@ struct case_shares {
     /// A wire between a chip and the fabric carried something, or DMA engines moved bytes at a rate of their own, or
     /// some queue started while no memory and no link was busy (at most the time that the busiest leaves).
     double dma = 0;
-    double memory = 0;      ///< a memory moved bytes, of the time that compute units (`hbm.load`) leave; or a core waited for it
+    /// A memory moved bytes, of the time that compute units (`hbm.load`) leave; or a core waited for it.
+    double memory = 0;
     double offload = 0;     ///< SRAM or adders of a coprocessor, or a loop-back port of a switch that sums, worked
     double link = 0;        ///< a link or cable carried something
     double credits = 0;     ///< a link was idle while a head waited for credits
@@ -37,7 +38,8 @@ struct case_shares {
 /// core, which waits for registers and works beside the rest, where its work and its waits for memory together are a
 /// quarter larger than all others: then "core" or "memory", the larger of the two.
 /// Else "credits" or "arbitration", where some head waited for them for a quarter of the time; the larger one. Credits
-/// count where heads waited for them more than twice as long as for their turn. Else "latency": nothing is short, steps wait for each other. "" when nobody measured.
+/// count where heads waited for them more than twice as long as for their turn. Else "latency": nothing is short, steps
+/// wait for each other. "" when nobody measured.
 std::string limited_by(const case_shares& shares);
 
 } // namespace weft

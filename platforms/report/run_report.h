@@ -228,7 +228,8 @@ void print_table(std::ostream& out, const run_report& report, const table_style&
 /// wrong_bytes, checksum}], traffic: [{name, direction, asked_GBps, rate_GBps, bytes, messages, late, lost,
 /// mean_latency_us, longest_latency_us, wrong_bytes}], step_alone_us} where CPUs and NICs took part; a result then
 /// has alone_us, a step beside_checkpoint; digest, simulated_time_ps, microcode_ps (where CCUs were used),
-/// counted_from_ps (of a restarted job), host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config, stats: [{name, value, unit,
+/// counted_from_ps (of a restarted job), host_seconds, packet_hops, packet_hops_per_cpu_s, timeline_events, config,
+/// stats: [{name, value, unit,
 /// description}]}. `wrong` is null for a run without data, `ranks_per_group` where all ranks sum together; `digest`
 /// is a string of 16 hex digits. CPU time, kernel activations and the busiest links come first among the stats.
 /// Throws bug for a number that is not finite.
