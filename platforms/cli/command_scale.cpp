@@ -94,7 +94,7 @@ std::string text_of_replicas(const std::vector<std::uint32_t>& counts)
 /// What steps of smaller machines have otherwise than the file: a sentence each.
 std::vector<std::string> differences_of(const std::vector<scale_point>& points)
 {
-    std::map<std::tuple<std::string, std::size_t, std::string>, std::vector<std::uint32_t>> all; // replicas by entry, and why
+    std::map<std::tuple<std::string, std::size_t, std::string>, std::vector<std::uint32_t>> all;
     for (const scale_point& p : points)
         for (const scaled_machine::missing_entry& one : p.machine.missing) {
             all[{one.list, one.entry, one.why}].push_back(p.replicas);

@@ -172,7 +172,7 @@ private:
         }
     }
 
-    /// Back to `from_ps`, since when the core has worked, and waited so long for memory: that stands last, wherever it was.
+    /// Back to `from_ps`: the core has worked since, and waited so long for memory, which stands last wherever it was.
     void worked(std::uint64_t waited_ps, std::uint64_t from_ps, std::uint32_t rank)
     {
         attribute(path_cause::memory, std::max(from_ps, cursor_ - std::min(cursor_, waited_ps)), rank);

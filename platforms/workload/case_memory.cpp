@@ -79,7 +79,8 @@ namespace {
 /// Of algorithms of devices; those of all_to_all count blocks as it does.
 std::uint64_t scratch_bytes_for(const collective_case& c, std::uint32_t ranks)
 {
-    return ranks == 0 ? 0 : firmware::scratch_elements(c.op, c.algo, c.count, ranks) * abi::element_bytes(c.type); // 0: of a file that is refused
+    // No ranks: of a file that is refused.
+    return ranks == 0 ? 0 : firmware::scratch_elements(c.op, c.algo, c.count, ranks) * abi::element_bytes(c.type);
 }
 } // namespace
 
