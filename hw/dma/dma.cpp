@@ -224,6 +224,8 @@ bool dma::idle() const { return receiver_.idle() && rings_.idle(); }
 
 std::string dma::stop_reason(std::uint64_t q) const
 {
+    if (q == shared_.config.queues)
+        return receiver_.refused();
     const char* const reason = q < shared_.config.queues ? rings_.stopped_by(static_cast<std::uint32_t>(q)) : nullptr;
     return reason == nullptr ? "" : reason;
 }

@@ -35,6 +35,9 @@ void dma_receiver::write(packet_ptr p, bool from_fabric)
 {
     const std::uint64_t now = shared_.time.now_ps();
     if (!in_capacity(p->destination_offset, p->payload_bytes, shared_.memory_bytes)) {
+        if (refused_.empty())
+            refused_ = fmt::format("a packet of rank {} writes {} B to offset {:#x}; the memory has {:#x} B", p->source, p->payload_bytes, p->destination_offset,
+                                   shared_.memory_bytes);
         interrupt_.raise_error(shared_.config.queues, k_dma_error_memory); // of no queue here
         if (from_fabric)
             ports_[p->destination_port].to_sender->credit(p->vl, p->cells, 0);
@@ -99,6 +102,7 @@ void dma_receiver::reset()
         p.sequence = 0;
     semaphore_sequence_ = 0;
     order_ = {};
+    refused_.clear();
 }
 
 } // namespace weft

@@ -41,6 +41,8 @@ public:
     bool idle() const;
     /// For the stall report; "" when no message is half here.
     std::string waits() const;
+    /// The first write beyond the memory, as a clause; "" for none.
+    const std::string& refused() const { return refused_; }
     void reset();
     // For hints to the host's cache: the receiver itself, and what take() of `p` will touch.
     void bring_near() const;
@@ -59,6 +61,7 @@ private:
     std::vector<port> ports_;
     std::uint32_t semaphore_sequence_ = 0;
     message_order order_; ///< only where packets overtake each other
+    std::string refused_;
 };
 
 } // namespace weft

@@ -12,6 +12,12 @@
 
 namespace weft {
 
+/// What payload has of a rate.
+inline bandwidth usable_rate(bandwidth rate, double usable)
+{
+    return bandwidth(static_cast<std::uint64_t>(static_cast<double>(rate.value()) * usable + 0.5));
+}
+
 struct ipu_link_config {
     static constexpr config_part k_part = config_part::links;
     bandwidth rate = bandwidth(128'000'000'000);
@@ -56,7 +62,7 @@ struct ipu_link_config {
         visit("exchange_rate", self.exchange_rate, "What the exchange of an IPU moves toward its links, all together", quoted("8 TB/s of a GC200, public notes"),
               between(bandwidth(1'000'000'000), bandwidth(1'000'000'000'000'000)));
     }
-    bandwidth payload_rate() const { return bandwidth(static_cast<std::uint64_t>(static_cast<double>(rate.value()) * usable + 0.5)); }
+    bandwidth payload_rate() const { return usable_rate(rate, usable); }
     /// Rates are those of payload: no header is charged.
     packet_format format() const
     {
@@ -103,8 +109,8 @@ struct gateway_config {
         visit("gw_link_latency", self.gw_link_latency, "Between a gateway and the switch", assumed("3 us from gateway to gateway, switch included"), wire);
         visit("buffer", self.buffer, "Input buffer of gateways and switches per VL", assumed("of an Ethernet switch; gw_link_rate x round trip are 40 KiB"), at_most(data_size(1 << 30)));
     }
-    bandwidth host_link_payload() const { return bandwidth(static_cast<std::uint64_t>(static_cast<double>(host_link_rate.value()) * host_link_usable + 0.5)); }
-    bandwidth gw_link_payload() const { return bandwidth(static_cast<std::uint64_t>(static_cast<double>(gw_link_rate.value()) * gw_link_usable + 0.5)); }
+    bandwidth host_link_payload() const { return usable_rate(host_link_rate, host_link_usable); }
+    bandwidth gw_link_payload() const { return usable_rate(gw_link_rate, gw_link_usable); }
 };
 
 ipu_pod_wires ipu_wires(const ipu_link_config& links, const gateway_config& gateways);

@@ -133,17 +133,17 @@ std::string changed(const recipe& r, const found_key& k, std::vector<std::string
     const bool is_window = k.field->type == field_type::integer;
     if (is_window != (r.of == recipe::keys::windows) || (k.field->name == k_loop_back) != (r.of == recipe::keys::loop_back))
         return "";
+    if (std::find(r.parts.begin(), r.parts.end(), k.of) == r.parts.end())
+        return "";
     if (is_window) {
         const std::uint64_t twice = 2 * std::get<std::uint64_t>(k.field->value);
-        if (std::find(r.parts.begin(), r.parts.end(), k.of) == r.parts.end())
-            return "";
         if (is_legal(k.field->limits, twice))
             return k.path + "=" + std::to_string(twice);
         left_out.push_back(k.path);
         return "";
     }
     const auto* const text = std::get_if<std::string>(&k.field->value);
-    if (text == nullptr || std::find(r.parts.begin(), r.parts.end(), k.of) == r.parts.end())
+    if (text == nullptr)
         return "";
     const parsed_quantity now = parse_quantity(k.field->kind, *text);
     if (!now.ok || now.value == 0)

@@ -313,7 +313,7 @@ judgement not_finished(const std::string& should, const run_facts& f)
     const auto timed_out = static_cast<std::uint32_t>(abi::status_code::timeout);
     std::stable_partition(ranks.begin(), ranks.end(), [&](std::uint32_t rank) {
         const rank_answer& a = f.ranks[rank];
-        return a.stopped || (a.in_memory && a.code != 0 && a.code != timed_out);
+        return a.in_memory && a.code != 0 && a.code != timed_out;
     });
     std::stable_partition(ranks.begin(), ranks.end(), [&](std::uint32_t rank) { return f.ranks[rank].stopped; });
     for (const std::uint32_t rank : ranks) {

@@ -142,7 +142,7 @@ void ipu_pod_config::complete()
             step.pipeline->rate = between_stages(*step.pipeline);
         // As any exchange with a neighbour: sync there and back, set-up, the way of a message.
         const std::uint64_t sync_ps = gcl.exchange == abi::exchange_mode::syncless ? 0 : 2 * sync.hop.value() + sync.register_latency.value();
-        step.pipeline->each = duration(sync_ps + ipu.dma.setup.value() + ipu_link.latency.value() + 2 * ipu_link.transit.value() + ipu_link.congested_exchange().value());
+        step.pipeline->each = duration(sync_ps + ipu.dma.setup.value()) + hop_latency(1);
     }
     if (step.streaming)
         step.streaming->each = gateway.host_link_latency;

@@ -139,6 +139,9 @@ std::string place_text(const placed_results& results, const placed_result& r, co
 
 std::uint64_t ps_of(const stored_row& row) { return static_cast<std::uint64_t>(std::llround(row.time_us * 1e6)); }
 
+/// A wrong answer is no result that one could choose.
+bool is_right(const stored_row* row) { return row != nullptr && row->wrong.value_or(0) == 0; }
+
 /// Whether lines stand for different work at one value of x.
 bool is_unlike(const sweep_panel& panel)
 {
@@ -169,7 +172,7 @@ void find_crossovers(const result_axis& x, sweep_panel& panel)
     for (const auto& line : panel.rows) {
         curves.times_ps.emplace_back();
         for (const stored_row* row : line)
-            curves.times_ps.back().push_back(row == nullptr ? std::nullopt : std::optional<std::uint64_t>(ps_of(*row)));
+            curves.times_ps.back().push_back(is_right(row) ? std::optional<std::uint64_t>(ps_of(*row)) : std::nullopt);
     }
     const lowest_curves lowest = lowest_of(curves);
     panel.fastest = lowest.at;
@@ -194,6 +197,14 @@ void find_crossovers(const result_axis& x, sweep_panel& panel)
         }
         panel.crossovers.push_back(found);
     }
+}
+
+std::string wrong_text(const sweep_panel& panel)
+{
+    std::size_t wrong = 0;
+    for (const auto& line : panel.rows)
+        wrong += static_cast<std::size_t>(std::count_if(line.begin(), line.end(), [](const stored_row* row) { return row != nullptr && !is_right(row); }));
+    return wrong == 0 ? "" : fmt::format(" ({} with wrong answers left out)", wrong);
 }
 
 } // namespace
@@ -246,8 +257,9 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
         std::find_if(panel.fastest.begin(), panel.fastest.end(), [](const auto& f) { return f.has_value(); });
     if (panel.unlike)
         return "none: its lines are of different operations or sizes";
+    const std::string wrong = wrong_text(panel);
     if (first == panel.fastest.end())
-        return "";
+        return wrong.empty() ? "" : "none" + wrong;
     // Lines without a common value of x cross nowhere: `auto` takes one here and another one there.
     if (panel.crossovers.empty()) {
         std::vector<std::pair<std::size_t, std::string>> stretches; // line, and where it is the fastest
@@ -261,7 +273,7 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
         std::string text;
         for (const auto& [line, where] : stretches)
             text += fmt::format("{}{} at {}", text.empty() ? "" : "; ", all.lines[line], where);
-        return stretches.size() > 1 ? text : all.lines[**first] + " everywhere";
+        return (stretches.size() > 1 ? text : all.lines[**first] + " everywhere") + wrong;
     }
     std::string text = all.lines[**first];
     const auto place = [&](const sweep_crossover& c) {
@@ -272,7 +284,7 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
         const sweep_crossover& c = panel.crossovers[i];
         text += fmt::format("{}{}, {}", i == 0 ? " below " : " to ", place(c), all.lines[c.after]);
     }
-    return text + " above";
+    return text + " above" + wrong;
 }
 
 } // namespace weft

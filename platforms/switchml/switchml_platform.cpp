@@ -75,7 +75,7 @@ public:
         const double bytes = static_cast<double>(c.size_bytes) * least_wire_bytes(config_.job) / payload;
         const double links_us = bytes * 8e6 / static_cast<double>(config_.network.rate.value());
         // Its memory reads the input and takes the sum.
-        const double memory_us = 2 * static_cast<double>(c.size_bytes) * 8e6 / static_cast<double>(config_.worker.hbm.rate.value());
+        const double memory_us = memory().least_us(2 * static_cast<double>(c.size_bytes));
         return memory_us > links_us ? collective_bound{memory_us, "memory"} : collective_bound{links_us, "links of a worker to a switch that sums"};
     }
     void add_costs(message_costs& costs) const override

@@ -175,7 +175,9 @@ struct tpu_v3_config {
     chip_config control_chip() const { return chip; }
     std::uint32_t payload_mbps(std::uint64_t bits_per_second) const; ///< of what a wire carries
     double payload_share() const;                                    ///< of it, in full packets
-    duration hop_latency(std::uint32_t dimension) const; ///< over a cable, where there are cables
+    /// Of cables, which meshes beyond one board of 2x2 chips have, else of traces.
+    duration longest_propagation() const;
+    duration hop_latency(std::uint32_t dimension) const; ///< over the longest link
     std::uint64_t control_cores() const { return ranks(); }
     workload_limits limits() const; ///< of collectives
 

@@ -130,10 +130,14 @@ double tpu_v3_config::payload_share() const
     return ici.rate_counts == rate_basis::wire ? payload / (payload + static_cast<double>(ici.header.value())) : 1;
 }
 
+duration tpu_v3_config::longest_propagation() const
+{
+    return mesh.rows > 2 || mesh.cols > 2 ? ici.cable_propagation : ici.board_propagation;
+}
+
 duration tpu_v3_config::hop_latency(std::uint32_t) const
 {
-    const bool cables = mesh.rows > 2 || mesh.cols > 2;
-    return duration(ici.pipeline_ps()) + (cables ? ici.cable_propagation : ici.board_propagation);
+    return duration(ici.pipeline_ps()) + longest_propagation();
 }
 
 std::uint32_t tpu_v3_config::ranks() const
@@ -381,10 +385,7 @@ void tpu_v3_config::check_buffers(std::vector<config_problem>& p) const
 {
     const packet_format format = ici.format();
     check_receive_buffer(chip, format, "chip", p);
-    // Cables exist where a side is longer than a board of 2x2 chips, and as wrap links.
-    const bool cables = mesh.rows > 2 || mesh.cols > 2;
-    check_link_buffer(format, "ici.buffer_per_vl", ici.buffer_per_vl, "link_rate", ici.link_rate, cables ? ici.cable_propagation : ici.board_propagation,
-                      duration(ici.pipeline_ps()), p);
+    check_link_buffer(format, "ici.buffer_per_vl", ici.buffer_per_vl, "link_rate", ici.link_rate, longest_propagation(), duration(ici.pipeline_ps()), p);
     const std::uint64_t one = format.room_of_one().value();
     // A link of the four has its share of the buffer behind a local port, which is filled from memory.
     const std::uint64_t packet_ps = format.packet_ps(ici.link_rate);
@@ -418,9 +419,8 @@ public:
     void add_costs(message_costs& costs) const override
     {
         set_ports(costs, config_.chip, config_.ici.local_ports, config_.ici.local_port_rate, config_.ici.format());
-        const mesh_config& m = config_.mesh;
         const ici_config& ici = config_.ici;
-        const duration wire = m.rows > 2 || m.cols > 2 ? ici.cable_propagation : ici.board_propagation, pipeline(ici.pipeline_ps());
+        const duration wire = config_.longest_propagation(), pipeline(ici.pipeline_ps());
         if (ici.buffer_per_vl < ici.format().room_for_full_rate(ici.link_rate, wire, pipeline))
             costs.credits_share = ici.format().reachable_share(ici.buffer_per_vl, ici.link_rate, wire, pipeline);
         if (!config_.faults.links_down.empty())

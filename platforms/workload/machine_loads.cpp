@@ -40,14 +40,12 @@ void share_meter::read(std::uint64_t now_ps, reading& all) const
     for (std::size_t kind = 0; kind < k_work_kinds; ++kind) {
         all.spent[kind].clear();
         all.taken[kind].clear();
-        if (static_cast<work_kind>(kind) == work_kind::core)
-            all.waited.clear();
+        all.waited[kind].clear();
         for (const machine_loads::worker& w : loads_->workers(static_cast<work_kind>(kind))) {
             const work_load load = w.spent(static_cast<work_kind>(kind), now_ps);
             all.spent[kind].push_back(load.spent_ps / std::max(1u, load.units));
             all.taken[kind].push_back(load.taken_ps / std::max(1u, load.units));
-            if (static_cast<work_kind>(kind) == work_kind::core)
-                all.waited.push_back(load.waited_ps / std::max(1u, load.units));
+            all.waited[kind].push_back(load.waited_ps / std::max(1u, load.units));
         }
     }
 }
@@ -94,14 +92,14 @@ case_shares share_meter::end(std::uint64_t now_ps, std::uint64_t time_ps)
         }
     };
     // A core that waits for memory is what memory does.
-    const auto& worked = ended.spent[static_cast<std::size_t>(work_kind::core)];
-    const auto& worked_before = begun_.spent[static_cast<std::size_t>(work_kind::core)];
+    const auto cores = static_cast<std::size_t>(work_kind::core);
+    const auto &worked = ended.spent[cores], &worked_before = begun_.spent[cores];
+    const auto &waited = ended.waited[cores], &waited_before = begun_.waited[cores];
     double most = 0; // of the core that had most to do
     for (std::size_t i = 0; i < worked.size(); ++i) {
-        const std::uint64_t waited_ps = ended.waited[i] - std::min(ended.waited[i], begun_.waited[i]);
         double all = 0, waits = 0;
         raise(all, worked[i], worked_before[i]);
-        raise(waits, waited_ps, 0);
+        raise(waits, waited[i], waited_before[i]);
         s.memory = std::max(s.memory, waits);
         if (all > most) {
             most = all;

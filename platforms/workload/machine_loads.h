@@ -90,7 +90,7 @@ private:
         std::vector<std::uint64_t> offloaded_ps;
         std::vector<std::uint64_t> spent[k_work_kinds];
         std::vector<std::uint64_t> taken[k_work_kinds]; ///< of it, by compute units
-        std::vector<std::uint64_t> waited; ///< of cores: for memory
+        std::vector<std::uint64_t> waited[k_work_kinds]; ///< of it, for memory
     };
     void read(std::uint64_t now_ps, reading& all) const;
 

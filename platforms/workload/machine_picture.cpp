@@ -206,7 +206,9 @@ std::string machine_picture::failed_ranks(std::uint32_t sequence, abi::algorithm
         std::string detail = fmt::format("{:#x}", f.r.detail);
         if (f.r.code == abi::status_code::device_error)
             if (const std::string bits = bits_text(f.r.where, static_cast<std::uint32_t>(f.r.detail)); !bits.empty())
-                detail = fmt::format("{}, queue {}; {}", bits, f.r.detail >> 32, detail);
+                detail = std::strcmp(f.r.where, "DMA.ERROR") == 0 && f.r.detail >> 32 == source.dma.queues()
+                             ? fmt::format("{}, of a write that came; {}", bits, detail)
+                             : fmt::format("{}, queue {}; {}", bits, f.r.detail >> 32, detail);
         if (const std::string reason = reason_of(source, f.r); !reason.empty())
             detail += ": " + reason;
         if (f.r.code == abi::status_code::bus_error)

@@ -425,6 +425,7 @@ TEST_CASE("a write beyond the destination's memory is an error there and counts 
         for (node* n : {&p.b, &q.a}) {
             CHECK(n->read(regs::ERROR) == 2);
             CHECK(n->read(regs::ERROR_QUEUE) == n->read(regs::QUEUES)); // none of its own queues
+            CHECK(n->engine.stop_reason(n->engine.queues()) == "a packet of rank 0 writes 256 B to offset 0xfffd4; the memory has 0x100000 B");
             CHECK(n->read(regs::SEM_COUNT(1)) == 0);
             CHECK(n->read(regs::SEM_COUNT(2)) == 1);
             CHECK(n->irq.up);

@@ -233,6 +233,23 @@ TEST_CASE("small multiples leave no result out and find where the fastest change
     CHECK(page == to_page(r, by_rate));
 }
 
+TEST_CASE("results with wrong answers are not the fastest and the panel says how many there are")
+{
+    sweep_report r = report_of({100, 200, 300});
+    for (swept_point& p : r.points)
+        p.rows = {row_of("ring", 4096, 100), row_of("direct", 4096, 10)};
+    r.points[1].rows[1].wrong = 3;
+    sweep_panels panels = panels_of(place_results(r), {});
+    REQUIRE(panels.panels.size() == 1);
+    CHECK(panels.panels[0].fastest == std::vector<std::optional<std::size_t>>{1, 0, 1});
+    CHECK_THAT(winners_text(panels, panels.panels[0]), Contains("(1 with wrong answers left out)"));
+    for (swept_point& p : r.points)
+        for (stored_row& row : p.rows)
+            row.wrong = 1;
+    panels = panels_of(place_results(r), {});
+    CHECK(winners_text(panels, panels.panels[0]) == "none (6 with wrong answers left out)");
+}
+
 TEST_CASE("axes of words and of zero have crossovers without a place")
 {
     sweep_report r = report_of({0, 100, 200});
