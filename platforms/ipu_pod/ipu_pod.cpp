@@ -52,7 +52,7 @@ ipu_pod_machine::ipu_pod_machine(const ipu_pod_config& config, const ipu_pod_pla
         fabric_.engine().fail_link_at(fabric_.engine().out_link(router, port), at.value());
     };
     for (const ipu_link_fault& f : config.faults.links_down)
-        if (!f.known()) // the others are down in the plan
+        if (!f.known_to_routing()) // the others are down in the plan
             fail(f.ipu, static_cast<std::uint32_t>(f.controller), f.at);
     for (const gw_link_fault& f : config.faults.gw_links_down)
         if (f.at.value() != 0)
@@ -82,7 +82,29 @@ std::vector<std::string> ipu_pod_machine::warnings() const
             all.push_back(fmt::format("{} went down at {}: all links of its IPUs, and their part in syncs.", shape.machine_name(f.domain * shape.machines + f.slot), to_string(f.at)));
     if (!config_.faults.sync_cut.empty() && sync_.lost() == 0)
         all.emplace_back("faults.sync_cut had no effect: nobody has arrived at a sync over these wires since.");
+    if (const std::string text = full_buffers(); !text.empty())
+        all.push_back(text);
     return all;
+}
+
+/// A compiler schedules exchanges so that nothing waits inside the network; buffers stand for that while they hold what
+/// comes.
+std::string ipu_pod_machine::full_buffers() const
+{
+    constexpr double k_least_share = 0.1; // of the time in which the link carries something
+    const component& fabric = fabric_.engine();
+    std::uint32_t worst = 0;
+    wire_load most;
+    for (std::uint32_t wire = 0; wire < fabric.wires(); ++wire)
+        if (const wire_load load = fabric.load_of_wire(wire); fabric.wire_works(wire) && load.starved_ps > most.starved_ps) {
+            worst = wire;
+            most = load;
+        }
+    if (static_cast<double>(most.starved_ps) <= k_least_share * static_cast<double>(most.busy_ps))
+        return "";
+    return fmt::format("{} waited {} for room behind it, and carried packets for {}: buffers of {} (ipu_link.buffer_per_vl), which are assumed, decide the times. "
+                       "Exchanges that a compiler schedules do not wait inside the network; larger buffers show what they take.",
+                       fabric.wire_name(worst), rounded_text(duration(most.starved_ps)), rounded_text(duration(most.busy_ps)), to_string(config_.ipu_link.buffer_per_vl));
 }
 
 collective_case ipu_pod_machine::as_run(const collective_case& asked) const

@@ -98,7 +98,7 @@ struct ipu_link_fault {
               "true: the other links of that way share its load; false: nobody knows, and what is sent there waits. Left out: true, with `at` false", k_user_choice);
         visit("at", self.at, "When the link goes down: 0 ps from the start; later, nobody knows", k_user_choice);
     }
-    bool known() const { return announced.value_or(at.value() == 0); }
+    bool known_to_routing() const { return announced.value_or(at.value() == 0); }
 };
 
 /// The same of a GW-Link. Routing goes the other way round the ring of domains where it is down from the start.
@@ -434,6 +434,8 @@ public:
     const sync_network& sync() const { return sync_; }
 
 private:
+    std::string full_buffers() const; ///< a sentence, where links waited for them; "": none did
+
     ipu_pod_config config_;
     ipu_sync_wires wires_;
     sync_network sync_;

@@ -78,7 +78,7 @@ std::vector<ipu_link_end> ipu_pod_config::known_down() const
 {
     std::vector<ipu_link_end> down;
     for (const ipu_link_fault& f : faults.links_down)
-        if (f.known())
+        if (f.known_to_routing())
             down.push_back({f.ipu, static_cast<std::uint32_t>(f.controller)});
     for (const gw_link_fault& f : faults.gw_links_down)
         if (f.at.value() == 0)
@@ -447,7 +447,7 @@ void ipu_pod_config::check_faults(bool shape_is_known, std::vector<config_proble
             refuse(key, fmt::format("names {}.{}, which has no cable: it closes the ladder of a torus only.", s.ipu_name(f.ipu), name_of(f.controller)));
         else if (first)
             refuse(key, fmt::format("names the link of faults.links_down.{} again; a link fails once.", *first));
-        if (f.at.value() != 0 && f.known())
+        if (f.at.value() != 0 && f.known_to_routing())
             refuse(key + ".announced",
                    fmt::format("is true, but the link goes down at {}: routing is planned before time zero and cannot know. Remove `announced` or `at`.", to_string(f.at)));
         is_late(key, f.at);
@@ -645,7 +645,7 @@ public:
         if (!config_.run.routing.empty() || !wired)
             return;
         const auto& down = config_.faults.links_down;
-        const bool by_links = std::any_of(down.begin(), down.end(), [](const ipu_link_fault& f) { return f.known(); });
+        const bool by_links = std::any_of(down.begin(), down.end(), [](const ipu_link_fault& f) { return f.known_to_routing(); });
         refuse_faults(document, problems, by_links ? "faults.links_down" : "faults.gw_links_down");
     }
     std::vector<published_range> published_ranges(const abi::platform_table& group) const override
@@ -665,10 +665,9 @@ public:
         costs.gateway_sync_us =
             mode == abi::exchange_mode::syncful && s.domains > 1 ? there_and_back_us(s.domains, s.domain_ipus()) : 0;
         costs.once_us = static_cast<double>(config_.ipu_link.congested_exchange().value()) / 1e6;
-        costs.leaves_out = "that a message takes one link of a way, and one IPU a whole gateway";
-        for (const auto& [key, given] : {std::pair{"faults.links_down", !config_.faults.links_down.empty()}, {"faults.gw_links_down", !config_.faults.gw_links_down.empty()}})
-            if (given)
-                costs.leaves_out = key;
+        if (!all_known_to_routing(config_.faults.links_down))
+            costs.leaves_out = "links of faults.links_down that routing does not know";
+        costs.irregular_routes = true; // a way has several links, and a message takes one of them
     }
     std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override
     {

@@ -8,6 +8,7 @@
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/tuning_table.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,6 +23,8 @@ std::vector<std::string> algorithms_for_others(std::uint32_t traits);
 
 /// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the
 /// collective. `tuned` is the table that `run.tuning` names, or nullptr; where it has a case, it decides.
-std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned);
+/// `refusal`: as of workload_limits; for what no algorithm runs.
+std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned,
+                                              const std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)>& refusal);
 
 } // namespace weft

@@ -14,6 +14,7 @@
 #include "platforms/machine/predicted_times.h"
 #include "platforms/machine/workload_checks.h"
 #include "platforms/workload/machine.h"
+#include "platforms/workload/route_loads.h"
 
 #include <algorithm>
 #include <memory>
@@ -86,6 +87,13 @@ public:
             c.hop_us[d] = static_cast<double>(config_.hop_latency(d).value()) / 1e6;
         add_costs(c);
         return c;
+    }
+    double busiest_link_us(const collective_case& c) const final
+    {
+        if constexpr (std::is_base_of_v<planned_routing, Routing>)
+            return weft::busiest_link_us(*this, {routing().plan(), *routing().policy(), payload_share_of(config_)}, c);
+        else
+            return platform::busiest_link_us(c);
     }
     /// What only some platforms have.
     virtual void add_costs(message_costs& costs) const { static_cast<void>(costs); }
@@ -173,7 +181,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
         return nullptr;
     if (uses_auto(made->run())) {
         std::vector<problem> leaves_out;
-        for (const config_problem& p : choose_algorithms(made->config().run, *made, tuned ? &*tuned : nullptr))
+        for (const config_problem& p : choose_algorithms(made->config().run, *made, tuned ? &*tuned : nullptr, made->config().limits().refusal))
             if (p.level == severity::error)
                 add_problem(document, problems, p.key, p.message);
             else

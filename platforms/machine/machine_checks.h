@@ -52,6 +52,12 @@ void check_stacks(const chip_config& chip, std::uint64_t threads, const std::str
 void check_outage(duration at, bool known_to_routing, const std::string& key, const run_config& run,
                   std::vector<config_problem>& problems);
 
+/// Faults that routing goes around; of the others, which go down later or are not announced, predictions know nothing.
+template <class LinkFault> bool all_known_to_routing(const std::vector<LinkFault>& down)
+{
+    return std::all_of(down.begin(), down.end(), [](const LinkFault& f) { return f.known_to_routing(); });
+}
+
 /// Of all entries of the list `key` of links that go down: none is `same` as another, and their times. An entry has
 /// `at` and known_to_routing().
 template <class Outage, class Same>

@@ -77,7 +77,7 @@ void take_longest(std::optional<predicted_case>& longest, const platform& machin
                 continue;
             predicted_case found{0, false, static_cast<double>(waits), *c, key};
             if (const std::optional<double> us = predicted_us(table, costs, *c)) {
-                found.us = raised_to_bound(machine, *c, *us);
+                found.us = raised_to_bound(machine, table, costs, *c, *us);
             } else if (const auto bound = bound_on(machine, *c)) {
                 found.us = bound->us;
                 found.is_bound = true;

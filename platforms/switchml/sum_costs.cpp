@@ -50,6 +50,8 @@ public:
     }
     /// Of a core that has begun a collective.
     double start_us() const { return instructions(rdma_ ? costs::k_switchml_rdma_start : costs::k_switchml_udp_start); }
+    /// A piece of a message that is not full, read from memory or written to it.
+    double piece_us(double bytes) const { return instructions(costs::k_switchml_piece / 2.0) + message_.memory_us + copy(bytes); }
     /// A turn of its loop in which something has come, after sleep.
     double turn_us() const
     {
@@ -157,6 +159,10 @@ std::optional<switch_sum_costs> sum_costs_of(const switchml_config& config)
     s.hold_us = rdma ? 0 : us(config.worker.transmit_hold);
     s.int32 = work.times(true);
     s.float32 = work.times(false);
+    if (rdma) {
+        s.piece_bytes = firmware::k_max_payload_bytes;
+        s.piece_us = work.piece_us(s.piece_bytes);
+    }
     return s;
 }
 

@@ -42,6 +42,27 @@ std::string routing_remedy(const mesh& topology)
         "; {}{}{}", by_lanes ? "with ici.virtual_lanes: 2 there is one" : "", by_lanes && by_both ? "; " : "",
         by_both ? fmt::format("with both directions down there is one: add {} to faults.links_down", reversed) : "");
 }
+
+/// What joins all chips again; each remedy is tried before it is named.
+std::string connection_remedy(const mesh& topology)
+{
+    constexpr std::size_t k_most_trials = 64; // each looks at all chips
+    const mesh_description& given = topology.description();
+    for (std::size_t i = 0; i < given.links_down.size() && i < k_most_trials; ++i) {
+        mesh_description without = given;
+        without.links_down.erase(without.links_down.begin() + static_cast<std::ptrdiff_t>(i));
+        if (pair_without_path(mesh(without)).empty()) {
+            const mesh_link& l = given.links_down[i];
+            return fmt::format("; without {{row: {}, col: {}, direction: {}}} in faults.links_down all are connected", l.row, l.col,
+                               name_of(static_cast<mesh_direction>(l.port)));
+        }
+    }
+    mesh_description regions_alone = given;
+    regions_alone.links_down.clear();
+    if (!given.failed.empty() && !pair_without_path(mesh(regions_alone)).empty())
+        return "; faults.regions part the mesh: add the smaller part to them";
+    return "; leave out several links of faults.links_down, or name the chips behind them in faults.regions";
+}
 } // namespace
 
 tpu_v3_routing::tpu_v3_routing(const tpu_v3_config& config) : tpu_v3_routing(config, weft::mesh(config.description())) {}
@@ -67,7 +88,7 @@ std::string tpu_v3_routing::problem() const
     const bool wraps = topology.description().wrap_rows || topology.description().wrap_cols;
     const char* const no_wraps = wraps ? " (detours do not use wrap links)" : "";
     if (const std::string pair = pair_without_path(topology); !pair.empty())
-        return fmt::format("leave chips that no route connects: {} over the links that work{}.", pair, no_wraps);
+        return fmt::format("leave chips that no route connects: {} over the links that work{}{}.", pair, no_wraps, connection_remedy(topology));
     const std::uint32_t vls = topology.description().vls;
     return fmt::format(
         "leave every chip connected, but no routing free of deadlock was found on {} virtual lane{}: {} by the "

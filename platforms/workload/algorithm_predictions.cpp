@@ -41,10 +41,22 @@ std::vector<algorithm_prediction> predictions_of(const abi::platform_table& tabl
     return all;
 }
 
-double raised_to_bound(const platform& machine, const collective_case& c, double us)
+double raised_to_bound(const platform& machine, const abi::platform_table& table, const message_costs& costs, const collective_case& c, double us)
 {
-    const auto bound = bound_on(machine, c);
-    return bound ? std::max(us, bound->us) : us;
+    if (const auto bound = bound_on(machine, c))
+        us = std::max(us, bound->us);
+    if (!costs.irregular_routes || table.ranks < 2)
+        return us;
+    const double links_us = machine.busiest_link_us(c);
+    if (links_us == 0)
+        return us;
+    const bool in_chunks = c.chunk_bytes != 0 && c.size_bytes / table.ranks / 2 > c.chunk_bytes; // of one of two directions
+    if (c.algo == abi::algorithm::ring_1d && in_chunks) // a chunk waits while others use the links
+        return std::max(us, links_us);
+    collective_case least = c; // what is no matter of bytes
+    least.size_bytes = std::min<std::uint64_t>(c.size_bytes, std::uint64_t{table.ranks} * abi::element_bytes(c.type));
+    least.count = least.size_bytes / abi::element_bytes(c.type);
+    return std::max(us, links_us + predicted_us(table, costs, least).value_or(0));
 }
 
 std::vector<algorithm_prediction> predictions_on(const platform& machine, const abi::platform_table& table, const message_costs& costs,
@@ -54,7 +66,7 @@ std::vector<algorithm_prediction> predictions_on(const platform& machine, const 
     collective_case by = c;
     for (algorithm_prediction& one : all) {
         by.algo = one.algorithm;
-        one.us = raised_to_bound(machine, by, one.us);
+        one.us = raised_to_bound(machine, table, costs, by, one.us);
     }
     fastest_first(all);
     return all;

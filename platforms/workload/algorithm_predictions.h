@@ -21,8 +21,8 @@ bool can_run(const abi::platform_table& table, const message_costs& costs, const
 /// order of the catalogue.
 std::vector<algorithm_prediction> predictions_of(const abi::platform_table& table, const message_costs& costs, collective_case c);
 /// A prediction for `c` on `machine`, raised to its bound there: the cost model counts the links of a whole machine,
-/// and fewer may work, or a group have fewer.
-double raised_to_bound(const platform& machine, const collective_case& c, double us);
+/// and fewer may work, or a group have fewer. Where routes are irregular, also to what the busiest link takes.
+double raised_to_bound(const platform& machine, const abi::platform_table& table, const message_costs& costs, const collective_case& c, double us);
 /// As predictions_of() on `machine`, whose ranks, or those of a group of the case, are told `table`; none is below its
 /// bound.
 std::vector<algorithm_prediction> predictions_on(const platform& machine, const abi::platform_table& table, const message_costs& costs,

@@ -149,9 +149,23 @@ private:
         }
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             longest = std::max(longest, wire_us[d] + latency(m_.hop_us[d]));
+        if (c_.algo == abi::algorithm::row_pair || c_.algo == abi::algorithm::row_pair_forward)
+            longest += beside_rings(rank);
         if (c_.algo == abi::algorithm::mesh_tree)
             longest = firmware::full_mesh(t_) ? std::max(longest, fan_out()) : longest + below_root(rank);
         return before + longest;
+    }
+    /// Around failed chips the longest chain has steps that are in no ring of this rank: tiles, donations, hand-overs.
+    double beside_rings(const planned_rank& rank) const
+    {
+        std::uint32_t in_rings = 0;
+        for (const planned_channel& channel : rank.channels) {
+            std::uint32_t steps = 0;
+            for (const planned_pass& p : channel.passes)
+                steps += p.ranks > 1 ? p.ranks - 1 : 0;
+            in_rings = std::max(in_rings, steps);
+        }
+        return rank.steps > in_rings ? (rank.steps - in_rings) * (woken_message() + latency(m_.hop_us[t_.dim_count - 1])) : 0;
     }
     /// From dimension to dimension, the last one first, all of a line send their sums to the one with the root's
     /// coordinate. Channels that do so along one dimension at once share its links: those of a corner.
@@ -474,12 +488,15 @@ private:
     {
         if (firmware::full_mesh(t_))
             return two_phase_by_lines();
-        const double halves = static_cast<double>(c_.count) > t_.ranks ? 2 : 1;
+        const double halves = static_cast<double>(c_.count) > t_.ranks && !one_path() ? 2 : 1;
         const double messages = 2 * halves * messages_to_others(1);
         // On one path the links of a dimension are idle in one of the phases.
         const double wire_us = one_path() ? both_dimensions() : bound_of_exchange();
+        // Memory of a sender, of a relay, twice, and of a receiver.
+        const double memory = static_cast<double>(m_.memory_bps) / 8e6;
+        const double memory_us = memory != 0 ? 4 * bytes_ * (t_.ranks - 1) / t_.ranks / memory : 0;
         return start() + barrier() +
-               std::max(messages * post(costs::k_two_phase_message), wire_us / k_two_phase_share) +
+               std::max({messages * post(costs::k_two_phase_message), wire_us / k_two_phase_share, memory_us}) +
                2 * latency(farthest());
     }
     bool one_path() const { return c_.algo == abi::algorithm::two_phase_one_path; }

@@ -6,8 +6,8 @@
 // From the schedule of one rank (planned_schedule.h): messages that its core makes, bytes by dimension and link, steps
 // that wait for each other. Firmware without a schedule has a formula of the same parts here. What a message costs
 // follows from the instructions in firmware/costs.h, the bus, the memory and the hops of this machine. Queues at links
-// are not in it, but for the calibrated shares named in cost_model.cpp and cost_parts.cpp; buffers below the round
-// trip are not in it at all. Never less than the bound (bounds.h).
+// are not in it, but for the calibrated shares named in cost_model.cpp and cost_parts.cpp. Where routes are irregular,
+// each link counts with what all ranks send over it (route_loads.h). Never less than the bound (bounds.h).
 #pragma once
 
 #include "firmware/drivers/ccu_driver.h"
@@ -38,6 +38,9 @@ struct switch_sum_costs {
     double start_us = 0;         ///< of a core, besides that of any collective
     double hold_us = 0;          ///< how long a part of a batch may wait
     core_times int32, float32;
+    /// Pieces in which a core copies a last use that is not full, of float32 also zeros; 0: it copies none.
+    std::uint32_t piece_bytes = 0;
+    double piece_us = 0; ///< to read one, or to write it
 };
 
 /// Of one rank: us, and bytes per us. What a rank's links carry is in its platform table.
@@ -67,6 +70,8 @@ struct message_costs {
     double ports_rate = 0;
     double port_rate = 0; ///< of one of them
     double credits_share = 1; ///< of the rate of a link, that the credits of a VL allow
+    /// Packets go around what failed, or by tables of users: each link is counted (platform::busiest_link_us()).
+    bool irregular_routes = false;
     /// A key of what the machine has, and predictions do not know; "": there is none.
     std::string leaves_out = {};
 

@@ -56,9 +56,9 @@ double cost_parts::hops_to(std::uint32_t rank) const
     for (std::uint32_t d = t_.dim_count; d-- > 0;) {
         const std::uint32_t at = rank % t_.dims[d];
         rank /= t_.dims[d];
-        us += hops_along(d, at) * m_.hop_us[d];
+        us += hops_along(d, at) * (m_.hop_us[d] - m_.once_us);
     }
-    return us;
+    return us + (us != 0 ? m_.once_us : 0);
 }
 
 double cost_parts::hops_along(std::uint32_t d, std::uint32_t coordinate) const
@@ -77,9 +77,9 @@ double cost_parts::farthest() const
     double us = 0;
     for (std::uint32_t d = 0; d < t_.dim_count; ++d) {
         const bool one = t_.kind[d] == dimension_kind::full || t_.kind[d] == dimension_kind::switched;
-        us += (one ? (t_.dims[d] > 1 ? 1 : 0) : t_.kind[d] == dimension_kind::ring ? t_.dims[d] / 2 : t_.dims[d] - 1) * m_.hop_us[d];
+        us += (one ? (t_.dims[d] > 1 ? 1 : 0) : t_.kind[d] == dimension_kind::ring ? t_.dims[d] / 2 : t_.dims[d] - 1) * (m_.hop_us[d] - m_.once_us);
     }
-    return us;
+    return us + (us != 0 ? m_.once_us : 0);
 }
 
 std::uint32_t cost_parts::dimension_of(std::uint32_t rank) const
@@ -185,7 +185,8 @@ double cost_parts::share_of_shots() const
     for (std::uint32_t d = 0; d < t_.dim_count; ++d)
         if (t_.kind[d] == dimension_kind::line || t_.kind[d] == dimension_kind::ring)
             share = std::min(share, (t_.kind[d] == dimension_kind::line ? k_shots_share_by_line : k_shots_share_by_ring) / t_.dims[d]);
-    return share;
+    // Of long and narrow machines one dimension carries nearly all, and few messages turn.
+    return std::max(share, share_of_exchange());
 }
 
 double cost_parts::share_of_exchange() const

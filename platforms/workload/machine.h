@@ -215,6 +215,12 @@ public:
         static_cast<void>(c);
         return std::nullopt;
     }
+    /// By what each link carries along the routes of packets (route_loads.h), us; 0 where nobody says.
+    virtual double busiest_link_us(const collective_case& c) const
+    {
+        static_cast<void>(c);
+        return 0;
+    }
     /// What a message of one rank costs, for predictions (cost_model.h).
     virtual message_costs costs() const = 0;
     /// For `algorithms: [auto]`, where `tuning` does not decide: the first one is taken that covers a size and that

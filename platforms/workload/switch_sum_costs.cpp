@@ -33,7 +33,21 @@ public:
         const double cores_us = (uses - turns) * core.answer_us;
         const double slots_us = (std::ceil(uses / s.window) - turns) * alone_us;
         const double held_us = uses > s.window ? s.hold_us : 0; // a part of a batch
-        return start() + s.start_us + batch_us + turns * alone_us + held_us + std::max({links_us, cores_us, slots_us, 0.0});
+        return start() + s.start_us + copies_us(s, integers) + batch_us + turns * alone_us + held_us + std::max({links_us, cores_us, slots_us, 0.0});
+    }
+
+private:
+    /// firmware/switchml/rdma_worker.cpp: out of the tensor and back.
+    double copies_us(const switch_sum_costs& s, bool integers) const
+    {
+        if (s.piece_bytes == 0)
+            return 0;
+        const double of_use = std::ceil(static_cast<double>(s.use_bytes) / s.piece_bytes);
+        const double zeros_us = integers ? 0 : of_use * s.piece_us;
+        const double pieces = std::ceil(std::fmod(bytes_, s.use_bytes) / s.piece_bytes);
+        if (pieces == 0)
+            return zeros_us;
+        return zeros_us + (3 * pieces + (integers ? pieces : of_use)) * s.piece_us;
     }
 };
 

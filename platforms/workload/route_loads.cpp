@@ -1,0 +1,132 @@
+// Copyright 2026 The weft authors
+// SPDX-License-Identifier: Apache-2.0
+#include "platforms/workload/route_loads.h"
+
+#include "firmware/collectives/full_mesh.h"
+#include "firmware/collectives/mesh.h"
+#include "hw/routing/channel_dependency.h"
+#include "platforms/workload/planned_schedule.h"
+#include "platforms/workload/process_groups.h"
+
+#include <algorithm>
+#include <numeric>
+
+namespace weft {
+
+route_loads::route_loads(const fabric_plan& plan, const routing_policy& policy, double payload_share)
+    : plan_(plan), policy_(policy), payload_share_(payload_share), port_base_(plan.port_base()), out_links_(plan.out_links()),
+      bytes_(plan.links.size(), 0)
+{
+}
+
+const std::vector<std::uint32_t>& route_loads::route(std::uint32_t port, std::uint32_t from, std::uint32_t to)
+{
+    const auto [at, is_new] = routes_.try_emplace({port, from, to});
+    std::vector<std::uint32_t>& links = at->second;
+    if (!is_new)
+        return links;
+    const plan_endpoint &source = plan_.endpoints[from], &end = plan_.endpoints[to];
+    const route_function next = routes_of(policy_);
+    route_request at_router{source.router, source.first_port + port, 0, to, port % end.ports};
+    while (at_router.router != end.router && links.size() < plan_.links.size()) { // a proof has shown that it ends
+        const route_step step = next(at_router);
+        const std::uint32_t link = step.out_port < plan_.routers[at_router.router].ports ? out_links_[port_base_[at_router.router] + step.out_port]
+                                                                                         : fabric_plan::k_none;
+        if (link == fabric_plan::k_none)
+            break;
+        links.push_back(link);
+        at_router.router = plan_.links[link].to;
+        at_router.in_port = plan_.links[link].to_port;
+        at_router.in_vl = step.vl;
+    }
+    return links;
+}
+
+void route_loads::send(std::uint32_t queue, std::uint32_t from, std::uint32_t to, double bytes)
+{
+    if (from == to || from >= plan_.endpoints.size() || to >= plan_.endpoints.size())
+        return;
+    for (const std::uint32_t link : route(queue % plan_.endpoints[from].ports, from, to))
+        bytes_[link] += bytes;
+}
+
+void route_loads::spread(std::uint32_t from, std::uint32_t to, double bytes)
+{
+    const std::uint32_t ports = from < plan_.endpoints.size() ? plan_.endpoints[from].ports : 0;
+    for (std::uint32_t port = 0; port < ports; ++port)
+        send(port, from, to, bytes / ports);
+}
+
+double route_loads::busiest_us() const
+{
+    double most = 0;
+    for (std::size_t i = 0; i < bytes_.size(); ++i)
+        most = std::max(most, bytes_[i] / (payload_share_ * static_cast<double>(plan_.links[i].wire.rate.value()) / 8e6));
+    return most;
+}
+
+namespace {
+/// The two phases of two_phase.cpp, one after the other: us of the busiest link of each.
+double two_phases_us(const platform& machine, const route_loads& none, const collective_case& c)
+{
+    const firmware::mesh m = firmware::mesh_of(machine.rank_table(0));
+    const std::uint32_t ranks = machine.ranks();
+    const bool one_path = c.algo == abi::algorithm::two_phase_one_path;
+    const double part = static_cast<double>(c.size_bytes) / ranks / (one_path ? 1 : 2);
+    route_loads to_relays = none, from_relays = none;
+    for (std::uint32_t from = 0; from < ranks; ++from)
+        for (std::uint32_t to = 0; to < ranks; ++to) {
+            const std::uint32_t along_row = from / m.cols * m.cols + to % m.cols, along_column = to / m.cols * m.cols + from % m.cols;
+            to_relays.spread(from, along_row, part);
+            from_relays.spread(along_row, to, part);
+            if (one_path)
+                continue;
+            to_relays.spread(from, along_column, part);
+            from_relays.spread(along_column, to, part);
+        }
+    return to_relays.busiest_us() + from_relays.busiest_us();
+}
+} // namespace
+
+double busiest_link_us(const platform& machine, route_loads loads, const collective_case& c)
+{
+    const abi::platform_table first = machine.rank_table(0);
+    const bool is_exchange = c.op == abi::collective_op::all_to_all && c.algo == abi::algorithm::direct;
+    if (c.algo == abi::algorithm::two_phase || c.algo == abi::algorithm::two_phase_one_path)
+        return c.groups.empty() && !firmware::full_mesh(first) ? two_phases_us(machine, loads, c) : 0;
+    const bool in_lockstep = has_rings_in_lockstep(c.algo); // their messages take all links of a way
+    if (!is_exchange && !in_lockstep && !has_schedule(first, c.op, c.algo))
+        return 0;
+    std::vector<abi::platform_table> all;
+    for (std::uint32_t rank = 0; rank < machine.ranks(); ++rank)
+        all.push_back(machine.rank_table(rank));
+    const table_of_rank table_of = [&all](std::uint32_t rank) -> const abi::platform_table& { return all[rank]; };
+    std::vector<rank_list> groups(1, rank_list(all.size()));
+    std::iota(groups[0].begin(), groups[0].end(), 0u);
+    if (!c.groups.empty())
+        groups = find_groups(c.groups, machine.ranks(), table_of).lists;
+    for (const rank_list& group : groups) {
+        if (is_exchange) {
+            for (const std::uint32_t from : group)
+                for (const std::uint32_t to : group)
+                    loads.spread(from, to, static_cast<double>(c.size_bytes) / static_cast<double>(group.size()));
+            continue;
+        }
+        const std::vector<abi::platform_table> tables = c.groups.empty() ? all : tables_of_group(group, table_of, 0);
+        for (std::size_t place = 0; place < group.size(); ++place) {
+            const planned_rank rank = plan_of(tables[place], c);
+            for (std::size_t channel = 0; channel < rank.channels.size(); ++channel)
+                for (const planned_pass& pass : rank.channels[channel].passes)
+                    for (const planned_run& run : pass.runs) {
+                        const double bytes = static_cast<double>(run.range.count) * run.pieces * abi::element_bytes(c.type);
+                        if (in_lockstep)
+                            loads.spread(group[place], group[run.to], bytes);
+                        else
+                            loads.send(static_cast<std::uint32_t>(channel), group[place], group[run.to], bytes);
+                    }
+        }
+    }
+    return loads.busiest_us();
+}
+
+} // namespace weft
