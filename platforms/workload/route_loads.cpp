@@ -4,7 +4,6 @@
 
 #include "firmware/collectives/full_mesh.h"
 #include "firmware/collectives/mesh.h"
-#include "hw/routing/channel_dependency.h"
 #include "platforms/workload/planned_schedule.h"
 #include "platforms/workload/process_groups.h"
 
@@ -14,45 +13,38 @@
 namespace weft {
 
 route_loads::route_loads(const fabric_plan& plan, const routing_policy& policy, double payload_share)
-    : plan_(plan), policy_(policy), payload_share_(payload_share), port_base_(plan.port_base()), out_links_(plan.out_links()),
+    : plan_(plan), next_(routes_of(policy)), payload_share_(payload_share), port_base_(plan.port_base()), out_links_(plan.out_links()),
       bytes_(plan.links.size(), 0)
 {
 }
 
-const std::vector<std::uint32_t>& route_loads::route(std::uint32_t port, std::uint32_t from, std::uint32_t to)
+template <class See> void route_loads::walk(std::uint32_t port, std::uint32_t from, std::uint32_t to, See&& see) const
 {
-    const auto [at, is_new] = routes_.try_emplace({port, from, to});
-    std::vector<std::uint32_t>& links = at->second;
-    if (!is_new)
-        return links;
     const plan_endpoint &source = plan_.endpoints[from], &end = plan_.endpoints[to];
-    const route_function next = routes_of(policy_);
-    route_request at_router{source.router, source.first_port + port, 0, to, port % end.ports};
-    while (at_router.router != end.router && links.size() < plan_.links.size()) { // a proof has shown that it ends
-        const route_step step = next(at_router);
-        const std::uint32_t link = step.out_port < plan_.routers[at_router.router].ports ? out_links_[port_base_[at_router.router] + step.out_port]
-                                                                                         : fabric_plan::k_none;
+    route_request at{source.router, source.first_port + port, 0, to, port % end.ports};
+    for (std::size_t links = 0; at.router != end.router && links < plan_.links.size(); ++links) { // a proof has shown that it ends
+        const route_step step = next_(at);
+        const std::uint32_t link =
+            step.out_port < plan_.routers[at.router].ports ? out_links_[port_base_[at.router] + step.out_port] : fabric_plan::k_none;
         if (link == fabric_plan::k_none)
-            break;
-        links.push_back(link);
-        at_router.router = plan_.links[link].to;
-        at_router.in_port = plan_.links[link].to_port;
-        at_router.in_vl = step.vl;
+            return;
+        see(link);
+        at.router = plan_.links[link].to;
+        at.in_port = plan_.links[link].to_port;
+        at.in_vl = step.vl;
     }
-    return links;
 }
 
 void route_loads::send(std::uint32_t queue, std::uint32_t from, std::uint32_t to, double bytes)
 {
     if (from == to || from >= plan_.endpoints.size() || to >= plan_.endpoints.size())
         return;
-    for (const std::uint32_t link : route(queue % plan_.endpoints[from].ports, from, to))
-        bytes_[link] += bytes;
+    walk(queue % plan_.endpoints[from].ports, from, to, [&](std::uint32_t link) { bytes_[link] += bytes; });
 }
 
-void route_loads::spread(std::uint32_t from, std::uint32_t to, double bytes)
+void route_loads::spread(std::uint32_t from, std::uint32_t to, double bytes, std::uint32_t ports)
 {
-    const std::uint32_t ports = from < plan_.endpoints.size() ? plan_.endpoints[from].ports : 0;
+    ports = from < plan_.endpoints.size() ? std::min(ports, plan_.endpoints[from].ports) : 0;
     for (std::uint32_t port = 0; port < ports; ++port)
         send(port, from, to, bytes / ports);
 }
@@ -66,8 +58,11 @@ double route_loads::busiest_us() const
 }
 
 namespace {
+constexpr std::uint64_t k_most_walks = 1'100'000; ///< of one case: about a second
+constexpr std::uint32_t k_most_ports = 12;        ///< local ports of an IPU
+
 /// The two phases of two_phase.cpp, one after the other: us of the busiest link of each.
-double two_phases_us(const platform& machine, const route_loads& none, const collective_case& c)
+double two_phases_us(const platform& machine, const route_loads& none, const collective_case& c, std::uint32_t ports)
 {
     const firmware::mesh m = firmware::mesh_of(machine.rank_table(0));
     const std::uint32_t ranks = machine.ranks();
@@ -77,12 +72,12 @@ double two_phases_us(const platform& machine, const route_loads& none, const col
     for (std::uint32_t from = 0; from < ranks; ++from)
         for (std::uint32_t to = 0; to < ranks; ++to) {
             const std::uint32_t along_row = from / m.cols * m.cols + to % m.cols, along_column = to / m.cols * m.cols + from % m.cols;
-            to_relays.spread(from, along_row, part);
-            from_relays.spread(along_row, to, part);
+            to_relays.spread(from, along_row, part, ports);
+            from_relays.spread(along_row, to, part, ports);
             if (one_path)
                 continue;
-            to_relays.spread(from, along_column, part);
-            from_relays.spread(along_column, to, part);
+            to_relays.spread(from, along_column, part, ports);
+            from_relays.spread(along_column, to, part, ports);
         }
     return to_relays.busiest_us() + from_relays.busiest_us();
 }
@@ -90,10 +85,15 @@ double two_phases_us(const platform& machine, const route_loads& none, const col
 
 double busiest_link_us(const platform& machine, route_loads loads, const collective_case& c)
 {
+    const std::uint64_t pairs = std::uint64_t{machine.ranks()} * machine.ranks();
+    if (pairs > k_most_walks)
+        return 0;
+    // Of many pairs a few ports stand for all; links of a way are one, two or four.
+    const std::uint32_t ports = pairs * k_most_ports <= k_most_walks ? k_most_ports : pairs * 4 <= k_most_walks ? 4 : 1;
     const abi::platform_table first = machine.rank_table(0);
     const bool is_exchange = c.op == abi::collective_op::all_to_all && c.algo == abi::algorithm::direct;
     if (c.algo == abi::algorithm::two_phase || c.algo == abi::algorithm::two_phase_one_path)
-        return c.groups.empty() && !firmware::full_mesh(first) ? two_phases_us(machine, loads, c) : 0;
+        return c.groups.empty() && !firmware::full_mesh(first) ? two_phases_us(machine, loads, c, std::max(1u, ports / 4)) : 0;
     const bool in_lockstep = has_rings_in_lockstep(c.algo); // their messages take all links of a way
     if (!is_exchange && !in_lockstep && !has_schedule(first, c.op, c.algo))
         return 0;
@@ -109,7 +109,7 @@ double busiest_link_us(const platform& machine, route_loads loads, const collect
         if (is_exchange) {
             for (const std::uint32_t from : group)
                 for (const std::uint32_t to : group)
-                    loads.spread(from, to, static_cast<double>(c.size_bytes) / static_cast<double>(group.size()));
+                    loads.spread(from, to, static_cast<double>(c.size_bytes) / static_cast<double>(group.size()), ports);
             continue;
         }
         const std::vector<abi::platform_table> tables = c.groups.empty() ? all : tables_of_group(group, table_of, 0);
@@ -120,7 +120,7 @@ double busiest_link_us(const platform& machine, route_loads loads, const collect
                     for (const planned_run& run : pass.runs) {
                         const double bytes = static_cast<double>(run.range.count) * run.pieces * abi::element_bytes(c.type);
                         if (in_lockstep)
-                            loads.spread(group[place], group[run.to], bytes);
+                            loads.spread(group[place], group[run.to], bytes, ports);
                         else
                             loads.send(static_cast<std::uint32_t>(channel), group[place], group[run.to], bytes);
                     }

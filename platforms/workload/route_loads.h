@@ -5,13 +5,10 @@
 // machine. Around chips and links that failed, dimensions and their rates say little of it.
 #pragma once
 
-#include "hw/routing/fabric_plan.h"
-#include "hw/routing/routing_policy.h"
+#include "hw/routing/channel_dependency.h"
 #include "platforms/workload/machine.h"
 
 #include <cstdint>
-#include <map>
-#include <tuple>
 #include <vector>
 
 namespace weft {
@@ -23,24 +20,24 @@ public:
     route_loads(const fabric_plan& plan, const routing_policy& policy, double payload_share);
     /// By the local port that serves `queue`, to that of the same number.
     void send(std::uint32_t queue, std::uint32_t from, std::uint32_t to, double bytes);
-    /// By all ports alike.
-    void spread(std::uint32_t from, std::uint32_t to, double bytes);
+    /// By the first `ports` of them alike.
+    void spread(std::uint32_t from, std::uint32_t to, double bytes, std::uint32_t ports = ~0u);
     /// us, of the link that takes longest.
     double busiest_us() const;
 
 private:
-    /// Links from a local port of an endpoint to another endpoint; as far as routes lead.
-    const std::vector<std::uint32_t>& route(std::uint32_t port, std::uint32_t from, std::uint32_t to);
+    /// Calls see(link) along the way from a local port of an endpoint to another endpoint; as far as routes lead.
+    template <class See> void walk(std::uint32_t port, std::uint32_t from, std::uint32_t to, See&& see) const;
 
     const fabric_plan& plan_;
-    const routing_policy& policy_;
+    route_function next_;
     double payload_share_;
     std::vector<std::uint32_t> port_base_, out_links_;
-    std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::vector<std::uint32_t>> routes_; ///< by port, from, to
     std::vector<double> bytes_; ///< by link
 };
 
-/// us, of the busiest link when all groups of `c` run at once; 0 where it is not known which messages ranks send.
+/// us, of the busiest link when all groups of `c` run at once; 0 where it is not known which messages ranks send, or of
+/// so many ranks that counting takes more than about a second.
 double busiest_link_us(const platform& machine, route_loads loads, const collective_case& c);
 
 } // namespace weft

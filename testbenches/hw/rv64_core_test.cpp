@@ -243,6 +243,11 @@ TEST_CASE("an rv64 core whose firmware stops itself")
     CHECK(how_it_ends(1) == "the firmware stopped itself with code 42; its last line is 'no'.");
 }
 
+TEST_CASE("an rv64 core whose handler of exceptions stops the firmware without a word")
+{
+    CHECK_THAT(how_it_ends(6), Catch::StartsWith("the firmware stopped itself with code 6; its last exception: load access fault at pc 0x1"));
+}
+
 TEST_CASE("an rv64 core with a bus error and no handler")
 {
     CHECK_THAT(how_it_ends(2), Contains("load access fault") && Contains("no trap handler"));
