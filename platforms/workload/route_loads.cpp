@@ -95,6 +95,8 @@ double busiest_link_us(const platform& machine, route_loads loads, const collect
     if (c.algo == abi::algorithm::two_phase || c.algo == abi::algorithm::two_phase_one_path)
         return c.groups.empty() && !firmware::full_mesh(first) ? two_phases_us(machine, loads, c, std::max(1u, ports / 4)) : 0;
     const bool in_lockstep = has_rings_in_lockstep(c.algo); // their messages take all links of a way
+    if (in_lockstep && loads.all_work()) // lockstep_ring_costs.cpp knows what they carry
+        return 0;
     if (!is_exchange && !in_lockstep && !has_schedule(first, c.op, c.algo))
         return 0;
     std::vector<abi::platform_table> all;

@@ -22,6 +22,7 @@ public:
     void send(std::uint32_t queue, std::uint32_t from, std::uint32_t to, double bytes);
     /// By the first `ports` of them alike.
     void spread(std::uint32_t from, std::uint32_t to, double bytes, std::uint32_t ports = ~0u);
+    bool all_work() const { return plan_.working_links() == plan_.links.size(); }
     /// us, of the link that takes longest.
     double busiest_us() const;
 
