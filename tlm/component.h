@@ -96,6 +96,8 @@ public:
     /// Grows with every byte and packet that gets on. Accesses to registers do not count: firmware that polls makes
     /// them for ever.
     virtual std::uint64_t work() const { return 0; }
+    /// Packets that were lost or damaged on the way so far, or were sent again: whoever sent them waits for a timeout.
+    virtual std::uint64_t lost_packets() const { return 0; }
     /// Payload that has come to a chip here, for progress.
     virtual std::uint64_t arrived_bytes() const { return 0; }
     /// Who waits here, for what, and for how long already: lines without a line break at the end; "" for nobody.

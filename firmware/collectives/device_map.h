@@ -13,13 +13,15 @@ namespace weft::firmware {
 struct device_map {
     explicit device_map(const abi::platform_table& table)
         : ranks(table.ranks), rank(table.rank), per_device(table.device_members > 1 ? table.device_members : 1), devices(ranks / per_device),
-          device(rank / per_device), index(rank % per_device), dims(table.dim_count - (per_device > 1 ? 1 : 0))
+          device(rank / per_device), index(rank % per_device), dims(table.dim_count - (per_device > 1 || has_only_place(table) ? 1 : 0))
     {
         for (std::uint32_t d = 0; d < dims; ++d) {
             size[d] = table.dims[d];
             kind[d] = table.kind[d];
         }
     }
+    /// Of ranks that are a chip each the dimension inside chips has one place.
+    static bool has_only_place(const abi::platform_table& table) { return table.dim_count > 1 && table.dims[table.dim_count - 1] == 1; }
     std::uint32_t rank_of(std::uint32_t of_device, std::uint32_t of_index) const { return of_device * per_device + of_index; }
 
     std::uint32_t ranks, rank;

@@ -43,6 +43,7 @@ void mailbox::post(std::uint32_t sequence)
                   fmt::format("host posts command {} but the last command {} {}", sequence, posted_,
                               idle() ? "has the same number" : "has not been answered"));
     posted_ = sequence;
+    repeats_ = 0;
     regs.at(abi::mailbox::COMMAND_SEQUENCE) = sequence;
     ++commands;
     update_irq();
@@ -50,7 +51,7 @@ void mailbox::post(std::uint32_t sequence)
 
 void mailbox::reset(std::uint32_t)
 {
-    posted_ = done_ = 0;
+    posted_ = done_ = repeats_ = 0;
     regs.reset();
     update_irq();
 }
@@ -65,8 +66,10 @@ void mailbox::firmware_done(std::uint32_t sequence)
 {
     // Firmware that answers what nobody asked is caught by whoever waits for the right number: here it only has no
     // effect.
-    if (sequence != posted_ || idle())
+    if (sequence != posted_ || idle()) {
+        repeats_ += sequence == posted_ && sequence != 0 ? 1 : 0;
         return;
+    }
     done_ = sequence;
     ++answers;
     if (host_)

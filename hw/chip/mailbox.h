@@ -68,6 +68,9 @@ public:
     /// True when the last command posted has been answered.
     bool idle() const { return done_ == posted_; }
 
+    /// How often firmware has answered the last command again: whoever does not write COMMAND_ACK finds it for ever.
+    std::uint32_t repeats() const { return repeats_; }
+
     counter commands;
     counter answers;
     stat_group stats;
@@ -82,6 +85,7 @@ private:
     std::uint32_t rank_ = 0;
     std::uint32_t posted_ = 0;
     std::uint32_t done_ = 0;
+    std::uint32_t repeats_ = 0;
 };
 
 } // namespace weft

@@ -438,7 +438,8 @@ bool rv64_core::write_block(std::uint64_t offset, unsigned bytes, std::uint64_t 
             throw halted{};
         // Handlers of exceptions stop themselves: who made the exception is what one wants to know.
         const std::uint64_t cause = iss_->csr(iss_csr::mcause), at = iss_->csr(iss_csr::mepc);
-        const bool tells = at != 0 && cause >> 63 == 0 && last_line_.find(" at pc 0x") == std::string::npos; // no interrupt
+        const bool is_exception = at != 0 && cause >> 63 == 0; // else an interrupt, or none at all
+        const bool tells = is_exception && last_line_.find(" at pc 0x") == std::string::npos;
         const std::string trap = tells ? fmt::format("; its last exception: {} at pc {:#x}", cause_text(cause), at) : "";
         fail(fmt::format("the firmware stopped itself with code {}{}{}.", value, trap, last_line_.empty() ? "" : fmt::format("; its last line is '{}'", last_line_)));
     } else if (is(reg::BURST_BUS, 8)) {

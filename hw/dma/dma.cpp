@@ -238,9 +238,9 @@ std::string dma::blocked_on() const
         const char* const stopped_by = rings_.stopped_by(q);
         if (rings_.left(q) == 0 && stopped_by == nullptr)
             continue;
-        text += fmt::format("{}DMA queue {} has {} ring entries left", separator(), q, rings_.left(q));
+        text += fmt::format("{}DMA queue {} has {} ring {} left", separator(), q, rings_.left(q), rings_.left(q) == 1 ? "entry" : "entries");
         if (rings_.left(q) != 0)
-            text += fmt::format(", the oldest descriptor at entry {},", rings_.oldest_slot(q));
+            text += fmt::format(" (the oldest descriptor at entry {})", rings_.oldest_slot(q));
         if (stopped_by != nullptr)
             text += fmt::format(" and is stopped by an error at entry {} of its ring: {}", rings_.next_slot(q), stopped_by);
         text += reader_.waits(q) + sender_.waits(q);

@@ -80,7 +80,8 @@ public:
     std::uint64_t work() const override { return bytes_sent.value() + bytes_received.value(); }
     std::uint64_t arrived_bytes() const override { return bytes_received.value(); }
     std::string waits() const override { return blocked_on(); }
-    /// Why an error stopped queue `q`, as a clause; "" for a queue that runs. The number of queues stands for writes of others.
+    /// Why an error stopped queue `q`, as a clause; "" for a queue that runs. The number of queues stands for writes
+    /// of others.
     std::string stop_reason(std::uint64_t q) const;
     std::uint32_t queues() const { return shared_.config.queues; }
     void record_into(trace_sink& trace) override;

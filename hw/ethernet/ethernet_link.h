@@ -132,6 +132,13 @@ public:
 
     std::string stat_prefix() const override { return "cables"; }
     std::vector<const stat_group*> stat_groups() const override { return {&ends_[0].stats, &ends_[1].stats}; }
+    std::uint64_t lost_packets() const override
+    {
+        std::uint64_t all = 0;
+        for (const end_side& end : ends_)
+            all += end.seen.lost.value() + end.seen.corrupted.value();
+        return all;
+    }
     std::uint64_t packet_hops() const override { return ends_[0].seen.frames.value() + ends_[1].seen.frames.value(); }
     /// Wire 0 goes up, from end 0; wire 1 down.
     std::uint32_t wires() const override { return 2; }

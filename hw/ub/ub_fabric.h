@@ -93,6 +93,7 @@ public:
     const std::string& endpoint_name(std::uint32_t endpoint) const;
     std::uint64_t sum(counter ub_endpoint::*which) const;
     std::uint64_t state_bytes() const;
+    std::uint64_t lost_packets() const override { return sum(&ub_endpoint::resent); }
     std::string stat_prefix() const override { return "ub"; }
     std::vector<const stat_group*> stat_groups() const override { return {&stats}; }
     std::string waits() const override; ///< who cannot reach whom, and packets without an acknowledgement

@@ -217,12 +217,12 @@ std::vector<std::string> write_outputs(const std::string& dir, const sweep_repor
     return lost;
 }
 
-void print_winners(const sweep_panels& panels)
+void print_winners(const sweep_report& report, const sweep_panels& panels)
 {
     constexpr std::size_t k_most_panels = 40;
     if (panels.lines.size() < 2)
         return;
-    std::vector<std::vector<std::string>> lines{{"panel", "fastest by " + panels.x_name}};
+    std::vector<std::vector<std::string>> lines{{"panel", fastest_heading(report, panels)}};
     for (const sweep_panel& panel : panels.panels)
         if (const std::string text = winners_text(panels, panel); !text.empty() && lines.size() <= k_most_panels)
             lines.push_back({panel.title.empty() ? "all" : panel.title, text});
@@ -332,7 +332,7 @@ int sweep(const sweep_options& options)
     const std::vector<std::string> lost = write_outputs(dir, report, panels, replaced);
     if (!options.quiet) {
         std::cout << "# weft " << report.version << ", sweep " << report.name << " of " << report.platform << "\n#\n";
-        print_winners(panels);
+        print_winners(report, panels);
         std::cout.flush();
         print_states(report, dir, lost);
         if (const std::size_t n = folder.strangers(); n > 0)

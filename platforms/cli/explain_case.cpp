@@ -343,6 +343,7 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
         return j;
     check_invariants(*m);
     const case_result& result = outcome.cases.front();
+    recorder.note_losses(*m);
     recorded_run& run = recorder.run();
     run.answer_ps = observer.answers_ps();
     run.answer_ps.resize(run.cores.size(), 0);

@@ -39,6 +39,15 @@ nlohmann::json json_of(const std::string& file)
     return nlohmann::json::parse(text, nullptr, false);
 }
 
+/// What did not complete, and below it who stopped first and why.
+std::string first_lines(const std::string& failure)
+{
+    const std::size_t first = failure.find('\n');
+    if (first == std::string::npos)
+        return failure;
+    return failure.substr(0, first) + " " + failure.substr(first + 1, failure.find('\n', first + 1) - first - 1);
+}
+
 /// What a run that printed this has to say of why it ended: its last line that is not a summary, or the picture of a
 /// hang its first.
 std::string reason_in(const program_result& end)
@@ -186,7 +195,7 @@ swept_point sweep_folder::read(std::size_t point) const
             const bool interrupted = r.failure.rfind("interrupted by ", 0) == 0;
             p.state = interrupted && p.reason.empty() ? point_state::unfinished : point_state::failed;
             if (p.reason.empty() || !interrupted)
-                p.reason = r.failure.substr(0, r.failure.find('\n'));
+                p.reason = first_lines(r.failure);
             static const std::string k_asked = "interrupted by SIGTERM"; // by the sweep, whatever that was stopped by
             if (p.state == point_state::unfinished && p.reason.rfind(k_asked, 0) == 0)
                 p.reason.replace(0, k_asked.size(), "stopped");

@@ -488,9 +488,9 @@ private:
         if (sent == k_none)
             return;
         // No controller keeps a packet so long: what its sender put on the way was lost, and sent again after its
-        // timeout.
+        // timeout, which may have run before.
         const std::uint64_t kept_ps = cursor_ - std::min(cursor_, run_.sent[sent].step.time_ps);
-        const bool resent = run_.resend_timeout_ps != 0 && kept_ps >= run_.resend_timeout_ps;
+        const bool resent = run_.resend_timeout_ps != 0 && kept_ps >= run_.resend_timeout_ps / 4 * 3;
         attribute(resent ? path_cause::time_out : path_cause::controller, run_.sent[sent].step.time_ps, rank_of(run_.sent[sent].device));
         next_ = {step::sent, rank_of(run_.sent[sent].device), sent};
     }

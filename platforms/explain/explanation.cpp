@@ -66,7 +66,7 @@ bool is_measured_by(const std::string& cause, const std::string& limit)
         {path_cause::memory, "memory"},         {path_cause::serialisation, "link"},
         {path_cause::arbitration, "link"},      {path_cause::credits, "credits"},
         {path_cause::arbitration, "arbitration"}, {path_cause::ccu, "offload"},
-        {path_cause::aggregation, "offload"},
+        {path_cause::aggregation, "offload"},   {path_cause::time_out, "timeout"},
     };
     return std::any_of(std::begin(k_limits), std::end(k_limits),
                        [&](const auto& row) { return cause == row_of(row.first).name && limit == row.second; });

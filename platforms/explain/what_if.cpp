@@ -121,7 +121,7 @@ std::vector<recipe> recipes()
         {"twice as many slots", {config_part::job}, false, false, false, 0, {c::aggregation, c::nic, c::propagation}, "", recipe::keys::windows},
         {"coprocessors twice as fast", {config_part::ccu}, true, true, false, 0, {c::ccu}, "offload"},
         {"network cards with half the delays", {config_part::nic}, false, true, false, 0, {c::nic}},
-        {"half the timeout of resends", {config_part::job, config_part::links}, false, false, false, 50, {c::time_out}},
+        {"half the timeout of resends", {config_part::job, config_part::links}, false, false, false, 50, {c::time_out}, "timeout"},
         {"twice the timeout of resends", {config_part::job, config_part::links}, false, false, false, 200, {c::time_out}},
         {"a switch with half the delays", {config_part::aggregation}, false, true, false, 0, {c::aggregation}},
     };

@@ -18,6 +18,7 @@ void case_shares::add(std::uint64_t time_ps, const case_shares& more, std::uint6
     for (double case_shares::*share : {&case_shares::core, &case_shares::dma, &case_shares::memory, &case_shares::offload, &case_shares::link,
                                        &case_shares::credits, &case_shares::arbitration, &case_shares::core_waits})
         this->*share += (more.*share - this->*share) * weight;
+    lost = lost || more.lost;
 }
 
 std::vector<std::pair<const char*, double>> case_shares::listed() const
@@ -49,6 +50,8 @@ std::string limited_by(const case_shares& shares)
         most = {shares.core >= shares.core_waits ? "core" : "memory", core};
     if (most.second >= k_busy)
         return most.first;
+    if (shares.lost) // nothing else is short
+        return "timeout";
     // Waits end when what is waited for ends, so less of them is much.
     if (std::max(shares.arbitration, credits) < k_waited)
         return "latency";

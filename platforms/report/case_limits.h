@@ -25,6 +25,7 @@ struct case_shares {
     double credits = 0;     ///< a link was idle while a head waited for credits
     double arbitration = 0; ///< a link was busy while a head from another rank waited for its turn
     double core_waits = 0;  ///< that core waited for memory; part of `memory`, and none of those that are listed
+    bool lost = false;      ///< packets were, and their senders waited for timeouts
     bool known = false;     ///< false: nobody measured
 
     /// Becomes the shares of `time_ps`, which it is of, and of a further run together: means by time.
@@ -37,6 +38,7 @@ struct case_shares {
 /// The part that was busy, or starved of credits, for the largest share, where that is half of the time or more. A
 /// core, which waits for registers and works beside the rest, where its work and its waits for memory together are a
 /// quarter larger than all others: then "core" or "memory", the larger of the two.
+/// Else "timeout", where packets were lost.
 /// Else "credits" or "arbitration", where some head waited for them for a quarter of the time; the larger one. Credits
 /// count where heads waited for them more than twice as long as for their turn. Else "latency": nothing is short, steps
 /// wait for each other. "" when nobody measured.

@@ -98,7 +98,7 @@ json row_schema()
         {"bound_by", text("What sets the bound; where it is known"), false},
         {"limited_by",
          text(
-             "The part that was busy for most of the time: link, memory, dma, offload, core, credits, arbitration or latency; of repeats: of all together"),
+             "The part that was busy for most of the time: link, memory, dma, offload, core, timeout (packets were lost, and nothing was busy for half of the time), credits, arbitration or latency; of repeats: of all together"),
          false},
         {"busy_shares",
          named(number("0 to 1"), "For how much of the time the busiest part of each kind was busy; of repeats: means by time. dma: wires "

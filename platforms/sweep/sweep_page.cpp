@@ -272,12 +272,12 @@ std::string figures_of(const sweep_report& report, const sweep_panels& panels)
                        legend_of(panels), sections);
 }
 
-std::string winners_of(const sweep_panels& panels)
+std::string winners_of(const sweep_report& report, const sweep_panels& panels)
 {
     if (panels.lines.size() < 2)
         return "";
     std::string out = "<h2>Fastest, and where it changes</h2>\n" + scroll_begin("Fastest") + "<table>\n";
-    out += table_row({"panel", "fastest by " + panels.x_name}, "th");
+    out += table_row({"panel", fastest_heading(report, panels)}, "th");
     for (const sweep_panel& panel : panels.panels)
         if (const std::string text = winners_text(panels, panel); !text.empty())
             out += table_row({panel.title, text}, "td");
@@ -355,7 +355,7 @@ std::string to_page(const sweep_report& report, const sweep_panels& panels)
     if (kept > 0)
         out += fmt::format("<p class=\"bad\">{} result{} of points that did not end {} drawn with the others.</p>\n",
                            kept, kept == 1 ? "" : "s", kept == 1 ? "is" : "are");
-    out += panels.panels.empty() ? "<p>No point has a result.</p>\n" : figures_of(report, panels) + winners_of(panels);
+    out += panels.panels.empty() ? "<p>No point has a result.</p>\n" : figures_of(report, panels) + winners_of(report, panels);
     return out + points_of(report) + "</body>\n</html>\n";
 }
 

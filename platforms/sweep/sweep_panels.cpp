@@ -251,6 +251,13 @@ sweep_panels panels_of(const placed_results& results, const sweep_plot& plot)
     return all;
 }
 
+std::string fastest_heading(const sweep_report& report, const sweep_panels& all)
+{
+    const std::size_t missing = report.points.size() - report.count(point_state::done) - report.count(point_state::wrong);
+    return fmt::format("fastest by {}{}", all.x_name,
+                       missing == 0 ? "" : fmt::format(" of what has run: {} point{} did not", missing, missing == 1 ? "" : "s"));
+}
+
 std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
 {
     const auto first =

@@ -44,5 +44,7 @@ sweep_panels panels_of(const placed_results& results, const sweep_plot& plot);
 
 /// "direct below 68.4 KiB, ring_1d above"; "" where nothing has a result.
 std::string winners_text(const sweep_panels& all, const sweep_panel& panel);
+/// Of a column of winners: "fastest by size", and that points are missing, where some have not ended.
+std::string fastest_heading(const sweep_report& report, const sweep_panels& all);
 
 } // namespace weft

@@ -271,6 +271,11 @@ public:
             const bool axes_are_links = std::all_of(map.size, map.size + map.dims, [](std::uint32_t n) { return n <= 4; });
             ranges[1].to_bytes = axes_are_links ? all : (map.dims < 2 ? 2 : 5) * mb;
             ranges[1].source = "simulations of nodes that are no square torus";
+            if (map.dims > 2) { // 4x4x4: of 2 MiB 71 us by Mesh and 95 by RDH, of 4 MiB 127 and 98
+                ranges[0].to_bytes = 3 * mb - 1;
+                ranges[0].source = ranges[1].source;
+                ranges[1].from_bytes = 3 * mb;
+            }
         }
         return ranges;
     }

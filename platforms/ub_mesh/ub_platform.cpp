@@ -129,6 +129,14 @@ public:
         set_ports(costs, config_.npu.chip(), config_.mesh.boards > 1 && config_.mesh.npus > 1 ? 2 : 1, config_.ub.local_port_rate, config_.ub.format());
         if (config_.has_ccus())
             costs.units = unit.capacities();
+        // Each cost several times what was predicted, and is off where nobody sets it.
+        const ub_config as_shipped;
+        for (const auto& [key, set] : {std::pair{"ub.spreading: flow", config_.ub.spreading == ub_spreading::flow},
+                                       {"ub.buffers_cover_round_trip: false", !config_.ub.buffers_cover_round_trip},
+                                       {"ub.transmit_queue", config_.ub.transmit_queue < as_shipped.transmit_queue},
+                                       {"ub.rtp_window", config_.ub.transport == ub_transport::rtp && config_.ub.rtp_window < as_shipped.rtp_window}})
+            if (set)
+                costs.leaves_out = key;
         costs.unit_access_us = access_us_of(config_.npu.chip(), unit.register_latency);
         costs.unit_start_us = static_cast<double>(unit.task_start.value()) / 1e6;
         costs.unit_bits_us = static_cast<double>(cycles_to_ps(unit.check_bit_cycles.value(), unit.clock)) / 1e6;

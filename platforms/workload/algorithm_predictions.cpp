@@ -50,7 +50,8 @@ double raised_to_bound(const platform& machine, const abi::platform_table& table
     const double links_us = machine.busiest_link_us(c);
     if (links_us == 0)
         return us;
-    const bool in_chunks = c.chunk_bytes != 0 && c.size_bytes / table.ranks / 2 > c.chunk_bytes; // of one of two directions
+    const std::uint64_t shard_bytes = c.size_bytes / table.ranks / 2; // of one of two directions
+    const bool in_chunks = c.chunk_bytes != 0 && shard_bytes > c.chunk_bytes;
     if (c.algo == abi::algorithm::ring_1d && in_chunks) // a chunk waits while others use the links
         return std::max(us, links_us);
     collective_case least = c; // what is no matter of bytes

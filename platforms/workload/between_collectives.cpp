@@ -36,7 +36,9 @@ bool collective_host::may_wait_on(wait_bound::counts what)
 {
     if (stop_if_requested())
         return false; // who runs the kernel tells it
-    const std::string over = bound_.over(work(), what);
+    std::string over = bound_.over(work(), what);
+    if (over.empty() && !picture_.answers_again().empty())
+        over = "firmware does not acknowledge its command";
     if (!over.empty())
         fail_between_collectives(over);
     return over.empty();
@@ -58,7 +60,7 @@ void collective_host::fail_between_collectives(const std::string& why)
         outcome_.failure =
             fmt::format("{}, after a collective that every rank has answered, and the machine has not come to "
                         "rest.{}{}",
-                        why, picture_.stopped_cores(), who_waits());
+                        why, picture_.stopped_cores() + picture_.answers_again(), who_waits());
         break;
     case host_wait::compute: outcome_.failure = why + ", while a training step computes." + blocked; break;
     case host_wait::hosts: outcome_.failure = fmt::format("{}, while {}.{}", why, machine_.hosts()->progress(), blocked); break;

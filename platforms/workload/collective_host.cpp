@@ -302,7 +302,10 @@ bool collective_host::firmware_stopped()
     const std::string dead = picture_.stopped_cores();
     if (!dead.empty())
         note_failure(fmt::format("{}: the firmware stopped.{}{}", name_of_case(now_->placed.what), dead, who_waits()));
-    return !dead.empty();
+    const std::string again = dead.empty() ? picture_.answers_again() : "";
+    if (!again.empty())
+        note_failure(fmt::format("{}: firmware does not acknowledge its command.{}{}", name_of_case(now_->placed.what), again, who_waits()));
+    return !dead.empty() || !again.empty();
 }
 
 bool collective_host::firmware_loops()

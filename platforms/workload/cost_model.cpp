@@ -245,7 +245,7 @@ private:
     /// A message leaves a chip when all of it has come; others follow it.
     double by_one_tree(double depth) const
     {
-        const double rate = bytes_per_us(std::max(t_.rate_mbps[0], t_.rate_mbps[1])) / 2;
+        const double rate = std::min(bytes_per_us(std::max(t_.rate_mbps[0], t_.rate_mbps[1])) / 2, one_link(t_.dim_count - 1));
         const double first = std::min(bytes_, chunk_);
         return depth * (answer() + latency(m_.hop_us[t_.dim_count - 1])) + (rate != 0 ? (depth * first + bytes_ - first) / rate : 0);
     }

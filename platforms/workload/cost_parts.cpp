@@ -94,8 +94,21 @@ std::uint32_t cost_parts::dimension_of(std::uint32_t rank) const
 
 double cost_parts::stream_rate(std::uint32_t d, double streams) const
 {
-    const double rate = stream_rate_of_links(d, streams);
+    const double rate = std::min(stream_rate_of_links(d, streams), one_link(d));
     return m_.ports_rate == 0 ? rate : std::min(rate, m_.ports_rate / std::max(1.0, streams));
+}
+
+double cost_parts::one_link(std::uint32_t d) const
+{
+    if (t_.parallel_links < 2 || d < t_.gateway_dims || t_.rate_mbps[d] == 0)
+        return std::numeric_limits<double>::infinity();
+    switch (t_.kind[d]) {
+    case dimension_kind::full: // the two of a rung, or two rungs
+        return bytes_per_us(t_.rate_mbps[d]) / (d + 1 == t_.dim_count ? std::max(1u, t_.rung_links) : t_.parallel_links);
+    case dimension_kind::line:
+    case dimension_kind::ring: return bytes_per_us(t_.rate_mbps[d]) / (2.0 * t_.parallel_links);
+    default: return std::numeric_limits<double>::infinity();
+    }
 }
 
 double cost_parts::stream_rate_of_links(std::uint32_t d, double streams) const

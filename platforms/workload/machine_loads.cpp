@@ -9,6 +9,7 @@ namespace weft {
 machine_loads::machine_loads(machine& m) : time_(&m.time())
 {
     for (const component* c : m.time().components()) {
+        components_.push_back(c);
         const std::uint32_t wires = c->wires();
         for (std::uint32_t w = 0; w < wires + c->local_wires(); ++w)
             wires_.push_back({c, w, w >= wires});
@@ -23,8 +24,17 @@ machine_loads::machine_loads(machine& m) : time_(&m.time())
     }
 }
 
+std::uint64_t machine_loads::lost_packets() const
+{
+    std::uint64_t all = 0;
+    for (const component* c : components_)
+        all += c->lost_packets();
+    return all;
+}
+
 void share_meter::read(std::uint64_t now_ps, reading& all) const
 {
+    all.lost_packets = loads_->lost_packets();
     all.wires.clear();
     all.moved_ps.clear();
     all.offloaded_ps.clear();
@@ -113,6 +123,7 @@ case_shares share_meter::end(std::uint64_t now_ps, std::uint64_t time_ps)
     double starting = 0;
     raise_by(starting, work_kind::start);
     s.dma = std::max(s.dma, std::min(starting, 1 - std::max(s.memory, s.link)));
+    s.lost = ended.lost_packets > begun_.lost_packets;
     s.known = true;
     return s;
 }

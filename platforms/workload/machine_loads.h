@@ -47,6 +47,7 @@ public:
         std::uint64_t busy_ps(std::uint64_t now_ps) const { return owner->offloaded_ps(number, now_ps); }
     };
     const std::vector<offload_unit>& offload_units() const { return offload_units_; }
+    std::uint64_t lost_packets() const;
     const std::vector<wire>& wires() const { return wires_; }
     const std::vector<mover>& movers() const { return movers_; }
     const std::vector<worker>& workers(work_kind kind) const { return workers_[static_cast<std::size_t>(kind)]; }
@@ -66,6 +67,7 @@ public:
 
 private:
     const timeline* time_;
+    std::vector<const component*> components_;
     std::vector<wire> wires_;
     std::vector<mover> movers_;
     std::vector<offload_unit> offload_units_;
@@ -91,6 +93,7 @@ private:
         std::vector<std::uint64_t> spent[k_work_kinds];
         std::vector<std::uint64_t> taken[k_work_kinds]; ///< of it, by compute units
         std::vector<std::uint64_t> waited[k_work_kinds]; ///< of it, for memory
+        std::uint64_t lost_packets = 0;
     };
     void read(std::uint64_t now_ps, reading& all) const;
 

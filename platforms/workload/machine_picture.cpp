@@ -139,6 +139,16 @@ std::string machine_picture::core_name(const chip& c, std::size_t core) const
     return c.cores().size() == 1 ? rank_name(c.rank()) : fmt::format("{}, core {}", rank_name(c.rank()), core);
 }
 
+std::string machine_picture::answers_again() const
+{
+    constexpr std::uint32_t k_too_often = 4; // once more does whoever lost one acknowledgement
+    std::string text;
+    for (const chip* c : machine_.chips())
+        if (text.empty() && c->mailbox.repeats() >= k_too_often)
+            text = fmt::format("\n{}: answers one command over and over; it does not write MAILBOX.COMMAND_ACK, and the interrupt stays up", core_name(*c, c->speaker()));
+    return text;
+}
+
 std::string machine_picture::stopped_cores() const
 {
     constexpr std::size_t k_show = 4;

@@ -46,6 +46,8 @@ public:
     std::string who_waits(const answer_times* answers) const;
     /// Every core of every rank, those that do the same in the same place together, the fewest first.
     std::string what_cores_do(const answer_times* answers) const;
+    /// Ranks that answer a command over and over, as they do not acknowledge it; "" for none.
+    std::string answers_again() const;
     std::string stopped_cores() const; ///< whose firmware ended by a trap or a halt, and why
     /// Ranks that have not answered command `sequence`, or not with ok, whoever stopped first in front. No line feed
     /// before the first.

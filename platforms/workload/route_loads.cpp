@@ -22,7 +22,8 @@ template <class See> void route_loads::walk(std::uint32_t port, std::uint32_t fr
 {
     const plan_endpoint &source = plan_.endpoints[from], &end = plan_.endpoints[to];
     route_request at{source.router, source.first_port + port, 0, to, port % end.ports};
-    for (std::size_t links = 0; at.router != end.router && links < plan_.links.size(); ++links) { // a proof has shown that it ends
+    // A proof has shown that it ends.
+    for (std::size_t links = 0; at.router != end.router && links < plan_.links.size(); ++links) {
         const route_step step = next_(at);
         const std::uint32_t link =
             step.out_port < plan_.routers[at.router].ports ? out_links_[port_base_[at.router] + step.out_port] : fabric_plan::k_none;
@@ -37,7 +38,8 @@ template <class See> void route_loads::walk(std::uint32_t port, std::uint32_t fr
 
 void route_loads::send(std::uint32_t queue, std::uint32_t from, std::uint32_t to, double bytes)
 {
-    if (from == to || from >= plan_.endpoints.size() || to >= plan_.endpoints.size())
+    const auto has_ports = [this](std::uint32_t endpoint) { return endpoint < plan_.endpoints.size() && plan_.endpoints[endpoint].ports != 0; };
+    if (from == to || !has_ports(from) || !has_ports(to))
         return;
     walk(queue % plan_.endpoints[from].ports, from, to, [&](std::uint32_t link) { bytes_[link] += bytes; });
 }
@@ -81,6 +83,36 @@ double two_phases_us(const platform& machine, const route_loads& none, const col
         }
     return to_relays.busiest_us() + from_relays.busiest_us();
 }
+
+/// Everybody sends a block to everybody of its group.
+void add_blocks(route_loads& loads, const rank_list& group, const collective_case& c, std::uint32_t ports)
+{
+    const double block = static_cast<double>(c.size_bytes) / static_cast<double>(group.size());
+    for (const std::uint32_t from : group)
+        for (const std::uint32_t to : group)
+            loads.spread(from, to, block, ports);
+}
+
+/// What the ranks of a group send, who are told `tables`. Channels have queues, and so local ports, of their own;
+/// messages of rings in lock-step take all of them.
+void add_schedules(route_loads& loads, const rank_list& group, const std::vector<abi::platform_table>& tables, const collective_case& c, std::uint32_t ports)
+{
+    const bool in_lockstep = has_rings_in_lockstep(c.algo);
+    const auto send = [&](std::uint32_t queue, std::uint32_t from, const planned_run& run) {
+        const double bytes = static_cast<double>(run.range.count) * run.pieces * abi::element_bytes(c.type);
+        if (in_lockstep)
+            loads.spread(from, group.at(run.to), bytes, ports);
+        else
+            loads.send(queue, from, group.at(run.to), bytes);
+    };
+    for (std::size_t place = 0; place < group.size(); ++place) {
+        const planned_rank rank = plan_of(tables[place], c);
+        for (std::uint32_t channel = 0; channel < rank.channels.size(); ++channel)
+            for (const planned_pass& pass : rank.channels[channel].passes)
+                for (const planned_run& run : pass.runs)
+                    send(channel, group[place], run);
+    }
+}
 } // namespace
 
 double busiest_link_us(const platform& machine, route_loads loads, const collective_case& c)
@@ -90,44 +122,25 @@ double busiest_link_us(const platform& machine, route_loads loads, const collect
         return 0;
     // Of many pairs a few ports stand for all; links of a way are one, two or four.
     const std::uint32_t ports = pairs * k_most_ports <= k_most_walks ? k_most_ports : pairs * 4 <= k_most_walks ? 4 : 1;
-    const abi::platform_table first = machine.rank_table(0);
-    const bool is_exchange = c.op == abi::collective_op::all_to_all && c.algo == abi::algorithm::direct;
-    if (c.algo == abi::algorithm::two_phase || c.algo == abi::algorithm::two_phase_one_path)
-        return c.groups.empty() && !firmware::full_mesh(first) ? two_phases_us(machine, loads, c, std::max(1u, ports / 4)) : 0;
-    const bool in_lockstep = has_rings_in_lockstep(c.algo); // their messages take all links of a way
-    if (in_lockstep && loads.all_work()) // lockstep_ring_costs.cpp knows what they carry
-        return 0;
-    if (!is_exchange && !in_lockstep && !has_schedule(first, c.op, c.algo))
-        return 0;
     std::vector<abi::platform_table> all;
     for (std::uint32_t rank = 0; rank < machine.ranks(); ++rank)
         all.push_back(machine.rank_table(rank));
+    if (c.algo == abi::algorithm::two_phase || c.algo == abi::algorithm::two_phase_one_path)
+        return c.groups.empty() && !firmware::full_mesh(all[0]) ? two_phases_us(machine, loads, c, std::max(1u, ports / 4)) : 0;
+    const bool of_blocks = c.op == abi::collective_op::all_to_all && c.algo == abi::algorithm::direct;
+    const bool is_regular = has_rings_in_lockstep(c.algo) && loads.all_work(); // lockstep_ring_costs.cpp knows
+    if (is_regular || !(of_blocks || has_rings_in_lockstep(c.algo) || has_schedule(all[0], c.op, c.algo)))
+        return 0;
     const table_of_rank table_of = [&all](std::uint32_t rank) -> const abi::platform_table& { return all[rank]; };
     std::vector<rank_list> groups(1, rank_list(all.size()));
     std::iota(groups[0].begin(), groups[0].end(), 0u);
     if (!c.groups.empty())
         groups = find_groups(c.groups, machine.ranks(), table_of).lists;
-    for (const rank_list& group : groups) {
-        if (is_exchange) {
-            for (const std::uint32_t from : group)
-                for (const std::uint32_t to : group)
-                    loads.spread(from, to, static_cast<double>(c.size_bytes) / static_cast<double>(group.size()), ports);
-            continue;
-        }
-        const std::vector<abi::platform_table> tables = c.groups.empty() ? all : tables_of_group(group, table_of, 0);
-        for (std::size_t place = 0; place < group.size(); ++place) {
-            const planned_rank rank = plan_of(tables[place], c);
-            for (std::size_t channel = 0; channel < rank.channels.size(); ++channel)
-                for (const planned_pass& pass : rank.channels[channel].passes)
-                    for (const planned_run& run : pass.runs) {
-                        const double bytes = static_cast<double>(run.range.count) * run.pieces * abi::element_bytes(c.type);
-                        if (in_lockstep)
-                            loads.spread(group[place], group[run.to], bytes, ports);
-                        else
-                            loads.send(static_cast<std::uint32_t>(channel), group[place], group[run.to], bytes);
-                    }
-        }
-    }
+    for (const rank_list& group : groups)
+        if (of_blocks)
+            add_blocks(loads, group, c, ports);
+        else
+            add_schedules(loads, group, c.groups.empty() ? all : tables_of_group(group, table_of, 0), c, ports);
     return loads.busiest_us();
 }
 

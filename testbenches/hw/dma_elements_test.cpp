@@ -376,7 +376,7 @@ TEST_CASE("a descriptor whose semaphore never comes is named with its queue")
         p.a.ring(3);
     });
     sc_core::sc_start();
-    CHECK(p.a.engine.blocked_on() == "DMA queue 3 has 2 ring entries left, the oldest descriptor at entry 0, and waits for its semaphore 65 to count to 4 from 0");
+    CHECK(p.a.engine.blocked_on() == "DMA queue 3 has 2 ring entries left (the oldest descriptor at entry 0) and waits for its semaphore 65 to count to 4 from 0");
     CHECK_FALSE(p.a.engine.idle());
 }
 

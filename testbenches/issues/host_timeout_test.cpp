@@ -36,6 +36,18 @@ void asks_only_for_faults(abi::hal& hal, std::uint64_t)
     }
 }
 
+/// Its interrupt stays up, so it finds the same command again.
+void never_acknowledges(abi::hal& hal, std::uint64_t)
+{
+    for (;;) {
+        hal.wait_irq(abi::k_irq_mailbox, ~std::uint64_t{0});
+        abi::response r;
+        r.sequence = hal.read32(abi::k_mailbox_base + abi::mailbox::COMMAND_SEQUENCE);
+        hal.copy_out(abi::k_response_address, &r, sizeof r);
+        hal.write32(abi::k_mailbox_base + abi::mailbox::DONE, r.sequence);
+    }
+}
+
 /// How a run ends in which rank 1 has this firmware.
 std::string end_of(firmware_entry entry, std::uint32_t host_seconds)
 {
@@ -111,6 +123,13 @@ TEST_CASE("native firmware that polls for ever ends after its bound with rank an
     CHECK(has(end, "did not complete. Firmware loops: since "));
     CHECK(has(end, "the core of rank 1 executes; its last access read DMA.HEAD(3) [pc issues_tests+0x"));
     CHECK(has(end, "polls_a_register"));
+}
+
+TEST_CASE("firmware that does not acknowledge its command is told so")
+{
+    const std::string end = end_of(never_acknowledges, 0);
+    INFO(end);
+    CHECK(has(end, "firmware does not acknowledge its command.\nrank 1, chip(0,1): answers one command over and over; it does not write MAILBOX.COMMAND_ACK"));
 }
 
 TEST_CASE("rv64 firmware that loops without an access is stopped and named")

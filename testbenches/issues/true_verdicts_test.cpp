@@ -249,3 +249,26 @@ TEST_CASE("explain tries slots and loop-back ports of a switch by themselves")
     CHECK(has(best("--set 'switch.recirculation_rate=2 Gbps'"), "loop-back ports of switches twice as fast, 49.6 %"));
     CHECK(has(best("--set job.slots=4"), "twice as many slots, 41.6 %"));
 }
+
+TEST_CASE("what waits for timeouts after losses is limited by them and what waits for a window is not")
+{
+    const program_shell sh;
+    const std::string sum = "--set 'workload=[{op: all_reduce, algorithms: [switchml], sizes: [64 KiB]}]'";
+    const json lost = results_of(sh, WEFT_SOURCE_DIR "/configs/switchml/rack_4x10g.yaml", "--set network.cable.impairments.loss=0.01 " + sum).at(0);
+    CHECK(lost.at("limited_by") == "timeout"); // it was latency
+    const json whole = results_of(sh, WEFT_SOURCE_DIR "/configs/switchml/rack_4x10g.yaml", sum).at(0);
+    CHECK(whole.at("limited_by") != "timeout");
+    results_of(sh, WEFT_SOURCE_DIR "/configs/ub_mesh/board.yaml",
+               "--set ub.transport=rtp --set ub.rtp_window=2 --set 'workload=[{op: all_reduce, algorithms: [multi_axis], sizes: [256 KiB]}]'");
+    const shell_result r = sh.run("$weft explain out --no-reruns");
+    INFO(r.out);
+    REQUIRE(r.exit_code == 0);
+    CHECK_FALSE(has(r.out, "is timeout")); // nothing was lost: it was 95 %
+}
+
+TEST_CASE("chips with one rank on a square torus have two cycles for rings")
+{
+    const program_shell sh;
+    const json row = results_of(sh, WEFT_SOURCE_DIR "/configs/trainium/trn2.yaml", "--set chip.ranks=1 --set 'workload=[{op: all_reduce, algorithms: [device_ring], sizes: [64 MiB]}]'").at(0);
+    CHECK(time_us(row) < 1.25 * 273); // 2 x 64 MiB x 15/16 by four links of 115.3 GB/s; by one cycle 561
+}

@@ -248,6 +248,9 @@ TEST_CASE("results with wrong answers are not the fastest and the panel says how
             row.wrong = 1;
     panels = panels_of(place_results(r), {});
     CHECK(winners_text(panels, panels.panels[0]) == "none (6 with wrong answers left out)");
+    CHECK(fastest_heading(r, panels) == "fastest by link.rate (Gbps)");
+    r.points[0].state = point_state::failed;
+    CHECK(fastest_heading(r, panels) == "fastest by link.rate (Gbps) of what has run: 1 point did not");
 }
 
 TEST_CASE("axes of words and of zero have crossovers without a place")

@@ -87,6 +87,8 @@ def run_until(
     warn: bool = True,
 ) -> Result:
     """run(), which another thread can stop by `stop`: it then raises RunFailed with what was finished."""
+    if timeout is not None and not timeout > 0:
+        raise ValueError(f"timeout is {timeout}, but must be more than 0 seconds")
     source = source_of(config, overrides)
     program = Program()
     if out is None:

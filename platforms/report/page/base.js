@@ -152,6 +152,7 @@ const weft = (() => {
   const limitWords = {
     link: "the links", memory: "memory", dma: "the DMA engines (they start, move bytes at their rate, or their ports are busy)", core: "the cores, which run firmware", credits: "credits (the next buffer is full or too small)",
     offload: "units that work on what passes (SRAM or adders of CCUs, loop-back ports of a switch that sums)",
+    timeout: "timeouts (packets were lost, and nothing was busy for half of the time)",
     arbitration: "arbitration (heads wait for their turn)", latency: "latency (steps wait for each other, no part is short)",
   };
 
