@@ -343,8 +343,9 @@ json explained(const explained_case& c, const std::optional<std::uint32_t>& rank
         return j;
     check_invariants(*m);
     const case_result& result = outcome.cases.front();
-    recorder.note_losses(*m);
     recorded_run& run = recorder.run();
+    if (!result.shares.lost) // nothing was sent again
+        run.resend_timeout_ps = 0;
     run.answer_ps = observer.answers_ps();
     run.answer_ps.resize(run.cores.size(), 0);
     const auto last =

@@ -175,15 +175,6 @@ core_fitting step_recorder::fit(std::uint32_t rank)
     return fitting;
 }
 
-void step_recorder::note_losses(machine& m)
-{
-    std::uint64_t lost = 0;
-    for (const component* c : m.time().components())
-        lost += c->lost_packets();
-    if (lost == 0)
-        run_.resend_timeout_ps = 0;
-}
-
 void step_recorder::attach(machine& m)
 {
     run_.resend_timeout_ps = m.resend_timeout_ps();

@@ -29,8 +29,6 @@ public:
     core_fitting fit(std::uint32_t rank);
     /// The machine that was built, before the simulation starts.
     void attach(machine& m);
-    /// After the run: without packets that were lost, none was sent again.
-    void note_losses(machine& m);
 
     /// The collective's command is posted now; what was recorded before is forgotten, but for what rings hold.
     void begin(std::uint64_t now_ps);

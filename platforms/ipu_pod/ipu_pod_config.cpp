@@ -665,8 +665,7 @@ public:
         costs.gateway_sync_us =
             mode == abi::exchange_mode::syncful && s.domains > 1 ? there_and_back_us(s.domains, s.domain_ipus()) : 0;
         costs.once_us = static_cast<double>(config_.ipu_link.congested_exchange().value()) / 1e6;
-        if (!all_known_to_routing(config_.faults.links_down))
-            costs.leaves_out = "links of faults.links_down that routing does not know";
+        leave_out_unknown_links(config_.faults.links_down, costs);
         costs.irregular_routes = true; // a way has several links, and a message takes one of them
     }
     std::optional<collective_bound> bound_by_cuts(const collective_case& c) const override

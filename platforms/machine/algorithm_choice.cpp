@@ -118,7 +118,7 @@ struct chooser {
 };
 
 std::string not_chosen(const collective_case& c, const std::vector<abi::platform_table>& groups, const std::string& tuning,
-                       const std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)>& refusal)
+                       const workload_limits& limits)
 {
     if (reduces(c.op) && abi::is_float8(c.type))
         return fmt::format("is auto, but nothing here sums {}: {}.", name_of(c.type), who_sums_float8(c.op));
@@ -129,7 +129,7 @@ std::string not_chosen(const collective_case& c, const std::vector<abi::platform
     bool any_runs = false;
     for (unsigned a = 0; a < abi::k_algorithms && !any_runs; ++a)
         any_runs = runs_here(static_cast<abi::algorithm>(a));
-    if (const std::string why = any_runs || !refusal ? "" : refusal(c.op, abi::algorithm::ring_1d, c.transposed); !why.empty())
+    if (const std::string why = any_runs || !limits.refusal ? "" : limits.refusal(c.op, abi::algorithm::ring_1d, c.transposed); !why.empty())
         return fmt::format("is auto, but no algorithm runs here: {}", why);
     return fmt::format("is auto, but there is no prediction for {} here{}: name an algorithm.", name_of(c.op),
                        tuning.empty() ? "" : fmt::format(", and {} does not have all of its cases", tuning));
@@ -160,7 +160,7 @@ std::vector<std::string> algorithms_for_others(std::uint32_t traits)
 }
 
 std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned,
-                                              const std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)>& refusal)
+                                              const workload_limits& limits)
 {
     std::vector<config_problem> problems;
     const message_costs costs = machine.costs();
@@ -180,7 +180,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         if (const auto without = choose.add_all(asked.cases(), spec.choices))
             problems.push_back({severity::error,
                                 fmt::format("workload.{}.algorithms.{}", i, at - spec.algorithms.begin()),
-                                not_chosen(*without, groups, run.tuning, refusal)});
+                                not_chosen(*without, groups, run.tuning, limits)});
         const std::vector<collective_case>& found = spec.choices.found();
         if (!costs.leaves_out.empty() && std::any_of(found.begin(), found.end(), [](const collective_case& c) {
                 return !c.tuned && c.published_by.empty() && c.predictions.size() > 1;
@@ -198,7 +198,7 @@ std::vector<config_problem> choose_algorithms(run_config& run, const platform& m
         if (choose.sends_nothing())
             return problems;
         if (const auto without = choose.add_all(cases, step.choices))
-            problems.push_back({severity::error, "training_step.algorithm", not_chosen(*without, {table}, run.tuning, refusal)});
+            problems.push_back({severity::error, "training_step.algorithm", not_chosen(*without, {table}, run.tuning, limits)});
     }
     return problems;
 }

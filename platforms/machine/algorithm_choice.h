@@ -4,11 +4,11 @@
 // `algorithms: [auto]` and `training_step.algorithm: auto`: what is taken, when the machine of a file is known.
 #pragma once
 
+#include "platforms/machine/workload_checks.h"
 #include "platforms/workload/machine.h"
 #include "platforms/workload/run_config.h"
 #include "platforms/workload/tuning_table.h"
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -23,8 +23,8 @@ std::vector<std::string> algorithms_for_others(std::uint32_t traits);
 
 /// Fills the choices of all entries of `run` that are sound; returns those for which nothing on `machine` runs the
 /// collective. `tuned` is the table that `run.tuning` names, or nullptr; where it has a case, it decides.
-/// `refusal`: as of workload_limits; for what no algorithm runs.
+/// `limits`: of the machine, which say why no algorithm runs.
 std::vector<config_problem> choose_algorithms(run_config& run, const platform& machine, const tuning_table* tuned,
-                                              const std::function<std::string(abi::collective_op, abi::algorithm, bool transposed)>& refusal);
+                                              const workload_limits& limits);
 
 } // namespace weft

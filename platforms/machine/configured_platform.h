@@ -181,7 +181,7 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
         return nullptr;
     if (uses_auto(made->run())) {
         std::vector<problem> leaves_out;
-        for (const config_problem& p : choose_algorithms(made->config().run, *made, tuned ? &*tuned : nullptr, made->config().limits().refusal))
+        for (const config_problem& p : choose_algorithms(made->config().run, *made, tuned ? &*tuned : nullptr, made->config().limits()))
             if (p.level == severity::error)
                 add_problem(document, problems, p.key, p.message);
             else

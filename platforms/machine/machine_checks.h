@@ -52,10 +52,11 @@ void check_stacks(const chip_config& chip, std::uint64_t threads, const std::str
 void check_outage(duration at, bool known_to_routing, const std::string& key, const run_config& run,
                   std::vector<config_problem>& problems);
 
-/// Faults that routing goes around; of the others, which go down later or are not announced, predictions know nothing.
-template <class LinkFault> bool all_known_to_routing(const std::vector<LinkFault>& down)
+/// Of links that go down later or are not announced, faults.links_down, predictions know nothing.
+template <class LinkFault> void leave_out_unknown_links(const std::vector<LinkFault>& down, message_costs& costs)
 {
-    return std::all_of(down.begin(), down.end(), [](const LinkFault& f) { return f.known_to_routing(); });
+    if (!std::all_of(down.begin(), down.end(), [](const LinkFault& f) { return f.known_to_routing(); }))
+        costs.leaves_out = "links of faults.links_down that routing does not know";
 }
 
 /// Of all entries of the list `key` of links that go down: none is `same` as another, and their times. An entry has

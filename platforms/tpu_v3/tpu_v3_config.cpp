@@ -423,8 +423,7 @@ public:
         const duration wire = config_.longest_propagation(), pipeline(ici.pipeline_ps());
         if (ici.buffer_per_vl < ici.format().room_for_full_rate(ici.link_rate, wire, pipeline))
             costs.credits_share = ici.format().reachable_share(ici.buffer_per_vl, ici.link_rate, wire, pipeline);
-        if (!all_known_to_routing(config_.faults.links_down))
-            costs.leaves_out = "links of faults.links_down that routing does not know";
+        leave_out_unknown_links(config_.faults.links_down, costs);
         costs.irregular_routes = !config_.faults.regions.empty() || !config_.faults.links_down.empty() || !config_.run.routing.empty();
     }
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override

@@ -240,8 +240,7 @@ public:
     {
         set_ports(costs, config_.control_chip(), config_.neuronlink.ports, config_.neuronlink.port_rate, config_.neuronlink.format());
         costs.engine_rate = std::min(costs.engine_rate, costs.ports_rate);
-        if (!all_known_to_routing(config_.faults.links_down))
-            costs.leaves_out = "links of faults.links_down that routing does not know";
+        leave_out_unknown_links(config_.faults.links_down, costs);
         costs.irregular_routes = !config_.faults.links_down.empty() || !config_.run.routing.empty();
     }
     std::vector<published_range> published_ranges(const abi::platform_table& group) const override
