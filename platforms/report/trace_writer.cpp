@@ -166,6 +166,13 @@ void trace_writer::step_arrow(const trace_slice& s, std::uint32_t process, std::
         return;
     }
     arrow& a = known->second;
+    // What began before was lost on its way: this is its copy, sent again.
+    if (s.flow == flow_step::begins || s.start_ps < a.at_ps) {
+        if (a.begun)
+            write_step(a, 'f');
+        a = {0, s.start_ps, process, lane, false};
+        return;
+    }
     if (!a.begun)
         a.number = ++last_arrow_;
     write_step(a, a.begun ? 't' : 's');
