@@ -284,13 +284,29 @@ void check_targets(const sweep_options& options, const sweep_file& file, const s
     targets.check();
 }
 
+/// Mistakes of the sweep file and of its points in one pass; throws user_error where the file has any.
+sweep_plan planned(const sweep_options& options, sweep_file& file)
+{
+    std::vector<problem> problems;
+    file = read_sweep_file(options.file, problems);
+    if (problems.empty())
+        return plan_sweep(file, options.overrides, options.seed);
+    try {
+        if (!file.platform.empty())
+            print_to_stderr("{}", plan_sweep(file, options.overrides, options.seed).messages);
+    } catch (const user_error& e) {
+        problems.insert(problems.end(), e.problems().begin(), e.problems().end());
+    }
+    throw user_error(std::move(problems));
+}
+
 int sweep(const sweep_options& options)
 {
     interruption signals;
     static_cast<void>(host_memory_option(options.memory)); // whether it is a size
     check_engine(options.engine, options.sbatch, options.memory);
-    const sweep_file file = read_sweep_file(options.file);
-    const sweep_plan plan = plan_sweep(file, options.overrides, options.seed);
+    sweep_file file;
+    const sweep_plan plan = planned(options, file);
     print_to_stderr("{}", plan.messages);
     if (plan.refused == plan.points.size() || (plan.refused > 0 && !options.skip_invalid)) {
         print_to_stderr("{}: {} of {} points cannot run; nothing was run or written.{}\n", file.file, plan.refused,

@@ -89,6 +89,11 @@ public:
         resolve(document_.root_);
         if (document_.files_.size() > 1)
             refuse_nulls(document_.root_, "");
+        if (problems_.empty())
+            return;
+        // What a file lacks that could not be read would look like mistakes of the others.
+        problems_.insert(problems_.end(), document_.problems_.begin(), document_.problems_.end());
+        sort_problems(document_, problems_);
         throw_if_errors(problems_);
     }
 
@@ -138,14 +143,16 @@ private:
     }
 
     /// Of nulls that have found nothing to take away.
-    void refuse_nulls(const yaml_node& map, const std::string& path)
+    void refuse_nulls(yaml_node& map, const std::string& path)
     {
-        for (const yaml_entry& entry : map.entries) {
+        for (yaml_entry& entry : map.entries) {
             const std::string key = join_path(path, key_in_path(entry.key));
-            if (entry.value.is_null)
-                problems_.push_back({severity::error, document_.position_of_key(entry), key,
-                                     "null takes away a key that a file below sets, and none sets this one; leave the "
-                                     "line out."});
+            if (entry.value.is_null) {
+                document_.problems_.push_back({severity::error, document_.position_of_key(entry), key,
+                                               "null takes away a key that a file below sets, and none sets this one; leave the "
+                                               "line out."});
+                entry.value.flagged = true;
+            }
             refuse_nulls(entry.value, key);
         }
     }
@@ -252,7 +259,7 @@ private:
             if (other->value.kind == yaml_kind::map && entry.value.kind == yaml_kind::map)
                 refuse_common_keys(other->value, entry.value, key, name);
             else
-                problems_.push_back(
+                document_.problems_.push_back(
                     {severity::error, document_.position_of_key(entry), key,
                      fmt::format(
                          "is set by {}:{}, too, which is included beside this file; parts must not set the same key.",
@@ -267,7 +274,7 @@ private:
     }
 
     yaml_document& document_;
-    std::vector<problem> problems_;
+    std::vector<problem> problems_; ///< for which a file is missing; others are those of the document
     std::map<std::string, std::uint16_t> index_of_; ///< in the document's files, by identity
     std::vector<std::string> open_; ///< identities of the files that are being read, the outermost first
 };

@@ -41,6 +41,8 @@ public:
 
 private:
     void draw(time_point now);
+    /// ", 01:20 left" by the pace of this case, "" where too little of it is done.
+    std::string time_left(time_point now) const;
 
     std::ostream& out_;
     bool enabled_;
@@ -48,6 +50,8 @@ private:
     unsigned width_;
     clock_function now_;
     time_point start_;
+    time_point case_start_;
+    double case_from_ = 0; ///< the fraction that it began with
     time_point last_draw_;
     bool drawn_once_ = false;
     bool visible_ = false;

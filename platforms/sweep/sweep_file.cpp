@@ -28,7 +28,8 @@ public:
         problems_ = document.problems();
     }
 
-    void read()
+    /// Throws user_error where the file is no sweep file.
+    std::vector<problem> read()
     {
         if (const yaml_entry* const e = document_.root().find("platform");
             e != nullptr && document_.root().find("sweep") == nullptr) {
@@ -56,7 +57,7 @@ public:
         if (const yaml_entry* const e = document_.root().find("plot"))
             read_plot(*e);
         sort_problems(document_, problems_);
-        throw_if_errors(problems_);
+        return problems_;
     }
 
 private:
@@ -235,6 +236,7 @@ private:
                 complain(key.front().key_at, "grid." + key.front().key,
                          fmt::format("makes more than {} points with the keys before it; take fewer values.",
                                      k_most_sweep_points));
+                out_.grid.clear(); // what is left of the file can still be checked
                 return;
             }
         }
@@ -326,20 +328,35 @@ std::vector<std::vector<sweep_setting>> sweep_file::points() const
     return all;
 }
 
-sweep_file read_sweep_text(std::string text, const std::string& path)
+namespace {
+sweep_file read_text(std::string text, const std::string& path, std::vector<problem>& problems)
 {
     sweep_file file;
     file.file = path;
     const yaml_document document = yaml_document::parse(std::move(text), path);
     file.source = document.source();
     file.name = std::filesystem::path(path).stem().string();
-    sweep_reader(document, file).read();
+    problems = sweep_reader(document, file).read();
     if (file.out.empty())
         file.out = "out/sweeps/" + file.name;
     return file;
 }
+} // namespace
+
+sweep_file read_sweep_text(std::string text, const std::string& path)
+{
+    std::vector<problem> problems;
+    sweep_file file = read_text(std::move(text), path, problems);
+    throw_if_errors(problems);
+    return file;
+}
 
 sweep_file read_sweep_file(const std::string& path) { return read_sweep_text(yaml_document::read_file(path), path); }
+
+sweep_file read_sweep_file(const std::string& path, std::vector<problem>& problems)
+{
+    return read_text(yaml_document::read_file(path), path, problems);
+}
 
 const std::vector<std::string>& sweep_dimensions()
 {

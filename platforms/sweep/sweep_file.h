@@ -65,6 +65,8 @@ inline constexpr std::size_t k_most_sweep_points = 10'000;
 /// Throws user_error with every problem of the file.
 sweep_file read_sweep_file(const std::string& path);
 sweep_file read_sweep_text(std::string text, const std::string& path);
+/// The same with the problems beside it, in the order of the file, and without what they are about.
+sweep_file read_sweep_file(const std::string& path, std::vector<problem>& problems);
 
 /// Names that plots may use beside swept keys.
 const std::vector<std::string>& sweep_dimensions();

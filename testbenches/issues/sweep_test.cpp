@@ -424,6 +424,19 @@ TEST_CASE("sweep: times of checkpoints are results and streams are statistics al
     CHECK_THAT(folder.read("stdout"), Contains("host.traffic.0.samples.messages"));
 }
 
+TEST_CASE("sweep: mistakes of the file and of its points come in one pass")
+{
+    const program_folder folder;
+    folder.write("mesh.yaml", k_mesh);
+    folder.write("s.yaml", "sweep: {platform: mesh.yaml, nmae: x}\ngrid:\n  ici.router_latnecy: [4 cycles, 8 cycles]\n"
+                           "  ici.buffer_per_vl: [4 KiB, 4 KiB]\nplot: {x: sise}\n");
+    CHECK(folder.weft("sweep s.yaml") == 2);
+    const std::string err = folder.read("stderr");
+    for (const char* part : {"ici.router_latnecy: unknown key", "sweep.nmae: unknown key", "has '4 KiB' twice", "did you mean 'size'?"})
+        CHECK_THAT(err, Contains(part));
+    CHECK_FALSE(folder.exists("out"));
+}
+
 TEST_CASE("compare: exit codes and what comes first")
 {
     const program_folder folder;

@@ -315,6 +315,10 @@ TEST_CASE("progress draws one line at most ten times a second and clears it", "[
         CHECK(std::count(text.begin(), text.end(), '\r') == 10);
         out.str("");
         fake_now += std::chrono::seconds(75);
+        bar.update(0.4); // two fifths in 76 s
+        CHECK(out.str() == "\r[3/25] [========            ]  40% 01:16, 01:54 left  all_reduce ring_1d 64 MiB\x1b[K");
+        out.str("");
+        fake_now += milliseconds(100);
         bar.update(7.0); // more than everything is everything
         CHECK(out.str() == "\r[3/25] [====================] 100% 01:16  all_reduce ring_1d 64 MiB\x1b[K");
         out.str("");
