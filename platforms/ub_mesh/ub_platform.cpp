@@ -6,6 +6,7 @@
 #include "platforms/ub_mesh/ub_bill_costs.h"
 #include "platforms/ub_mesh/ub_cuts.h"
 #include "platforms/ub_mesh/ub_mesh.h"
+#include "hw/ub/ub_link.h"
 #include "hw/ub/ub_notices.h"
 
 #include "platforms/workload/process_groups.h"
@@ -124,19 +125,25 @@ public:
 
     void add_costs(message_costs& costs) const override
     {
+        set_hops(costs);
         const npu_ccu_config& unit = config_.npu.ccu;
         // Links along a dimension are at one die: those along X at the first, those along Y at the second.
         set_ports(costs, config_.npu.chip(), config_.mesh.boards > 1 && config_.mesh.npus > 1 ? 2 : 1, config_.ub.local_port_rate, config_.ub.format());
         if (config_.has_ccus())
-            costs.units = unit.capacities();
+            set_units(costs);
         // Each cost several times what was predicted, and is off where nobody sets it.
         const ub_config as_shipped;
         for (const auto& [key, set] : {std::pair{"ub.spreading: flow", config_.ub.spreading == ub_spreading::flow},
-                                       {"ub.buffers_cover_round_trip: false", !config_.ub.buffers_cover_round_trip},
                                        {"ub.transmit_queue", config_.ub.transmit_queue < as_shipped.transmit_queue},
                                        {"ub.rtp_window", config_.ub.transport == ub_transport::rtp && config_.ub.rtp_window < as_shipped.rtp_window}})
             if (set)
                 costs.leaves_out = key;
+        costs.flows_take_one_path = config_.ub.spreading == ub_spreading::flow;
+        if (!config_.ub.buffers_cover_round_trip && routing().problem().empty())
+            for (const ub_link_plan& l : routing().plan.links)
+                if (routing().plan.routers[l.from].device == ub_device::npu)
+                    costs.credits_share = std::min(costs.credits_share,
+                                                   ub_reachable_share(config_.ub, l.lanes, l.propagation, routing().plan.routers[l.to].device));
         costs.unit_access_us = access_us_of(config_.npu.chip(), unit.register_latency);
         costs.unit_start_us = static_cast<double>(unit.task_start.value()) / 1e6;
         costs.unit_bits_us = static_cast<double>(cycles_to_ps(unit.check_bit_cycles.value(), unit.clock)) / 1e6;
@@ -194,6 +201,39 @@ public:
     }
 
 private:
+    void set_units(message_costs& costs) const
+    {
+        const npu_ccu_config& unit = config_.npu.ccu;
+        const double latency_us = static_cast<double>(config_.npu.hbm.latency.value()) / 1e6;
+        costs.units = unit.capacities();
+        costs.unit_reduce_rate = static_cast<double>(unit.reduce_rate.value()) / 8e6;
+        costs.unit_sram_rate = static_cast<double>(unit.sram_rate.value()) / 8e6;
+        costs.unit_segment = static_cast<double>(unit.segment.value());
+        if (latency_us > 0)
+            costs.unit_read_rate = unit.read_ahead * static_cast<double>(config_.ub.max_payload.value()) / latency_us;
+    }
+    /// Along each dimension the head of a packet on the first shortest path to the next rank, switches included.
+    void set_hops(message_costs& costs) const
+    {
+        const ub_routes& routes = routing();
+        const abi::platform_table table = rank_table(0);
+        if (!routes.problem().empty() || !routes.plan.paths || config_.ranks() != config_.mesh.ranks())
+            return;
+        const std::vector<std::uint32_t> routers = routers_of_ranks(config_, *routes.topology);
+        std::uint32_t next = 1;
+        for (std::uint32_t d = table.dim_count; d-- > 0; next *= table.dims[d]) {
+            const std::vector<ub_path> paths =
+                table.dims[d] > 1 ? routes.plan.paths->paths(routers[0], routers[next], routes.down) : std::vector<ub_path>{};
+            if (paths.empty() || paths.front().kind != ub_path_kind::shortest)
+                continue;
+            duration head = ub_pipeline(config_.ub, routes.plan.routers[routers[next]].device);
+            for (const std::uint32_t l : paths.front().links) {
+                const ub_link_plan& link = routes.plan.links[l];
+                head = head + ub_pipeline(config_.ub, routes.plan.routers[link.from].device) + config_.ub.mac_latency + link.propagation;
+            }
+            costs.hop_us[d] = static_cast<double>(head.value()) / 1e6;
+        }
+    }
     /// Whether prices were read.
     bool find_prices(const yaml_document& document, std::vector<problem>& problems)
     {

@@ -57,6 +57,9 @@ struct message_costs {
         {}; ///< head of a packet from a rank to the next one of a dimension, in the order of the table
     std::optional<switch_sum_costs> sums; ///< by switches; nothing: none sums, or frames may be lost
     std::optional<firmware::ccu_capacities> units; ///< of collective communication units; nothing: there are none
+    double unit_reduce_rate = 0, unit_sram_rate = 0; ///< bytes per us of one unit, of results and of slices
+    double unit_read_rate = 0; ///< bytes per us that it brings from memory: what packets read ahead yield while that answers
+    double unit_segment = 0;   ///< bytes of a transfer between memories that one channel may always have under way
     double unit_access_us = 0;                     ///< the core reads or writes a register of a CCU
     double unit_start_us = 0;                      ///< from the launch of a task of a CCU to its first instruction
     double unit_bits_us = 0;                       ///< from a set of check bits until a wait sees them
@@ -70,6 +73,7 @@ struct message_costs {
     double ports_rate = 0;
     double port_rate = 0; ///< of one of them
     double credits_share = 1; ///< of the rate of a link, that the credits of a VL allow
+    bool flows_take_one_path = false; ///< what a rank sends to another one goes by one link at a time
     /// Packets go around what failed, or by tables of users: each link is counted (platform::busiest_link_us()).
     bool irregular_routes = false;
     /// A key of what the machine has, and predictions do not know; "": there is none.

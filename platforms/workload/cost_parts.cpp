@@ -120,6 +120,8 @@ double cost_parts::stream_rate_of_links(std::uint32_t d, double streams) const
     case dimension_kind::full:
         if (owns_link(d, streams))
             return all / (t_.dims[d] - 1.0);
+        if (m_.flows_take_one_path)
+            return all / std::max(streams, t_.dims[d] - 1.0);
         all += k_outside_share / t_.dims[d] * outside() *
                (t_.dims[d] < 3 ? std::min(1.0, k_pairs_share * t_.dims[d] / t_.ranks) : 1);
         return t_.dims[d] < 3 ? all / streams : all / streams / (2 - 1.0 / (t_.dims[d] - 1));
