@@ -236,7 +236,7 @@ private:
         double slowest = std::numeric_limits<double>::infinity();
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
-                slowest = std::min(slowest, bytes_per_us(t_.rate_mbps[d]) / (t_.dims[d] - 1));
+                slowest = std::min(slowest, rate_to_others(d) / (t_.dims[d] - 1));
         const double wire_us = bytes_ / trees.trees / pieces / slowest;
         const double made_us = trees.trees * (m_.message_us() + instructions(costs::k_tree_run));
         return (pieces - 1) * std::max(wire_us, made_us) + (reduces(c_.op) ? 1 : 2) * made_us +
@@ -264,9 +264,11 @@ private:
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             if (t_.dims[d] > 1 && t_.rate_mbps[d] != 0)
                 us += answer() + latency(m_.hop_us[d]) +
-                      bytes_ * (t_.dims[d] - 1) / bytes_per_us(t_.rate_mbps[d]);
+                      bytes_ * (t_.dims[d] - 1) / rate_to_others(d);
         return us;
     }
+    /// What a rank sends to the others of its line, the same to each. Where there is one, detours over switches help.
+    double rate_to_others(std::uint32_t d) const { return t_.ranks == 2 ? rate_with_detours(d) : bytes_per_us(t_.rate_mbps[d]); }
     /// A broadcast on a full mesh, one dimension after the other: who has got it sends it to all others of its next
     /// line.
     double fan_out() const
@@ -275,7 +277,7 @@ private:
         for (std::uint32_t d = 0; d < t_.dim_count; ++d)
             if (t_.dims[d] > 1)
                 us += links_along(d) * m_.message_us() + latency(m_.hop_us[d]) +
-                      (t_.rate_mbps[d] != 0 ? bytes_ * links_along(d) / bytes_per_us(t_.rate_mbps[d]) : 0);
+                      (t_.rate_mbps[d] != 0 ? bytes_ * links_along(d) / rate_to_others(d) : 0);
         return us;
     }
     double bytes_of(const planned_run& run) const
@@ -331,13 +333,16 @@ private:
                c_.algo != abi::algorithm::hierarchical && c_.algo != abi::algorithm::multi_ring;
     }
     /// What the links of its dimension carry in a pass. A ring that is folded onto a line uses each of its links both
-    /// ways.
+    /// ways, one of a full mesh goes over switches, too.
     void add_wire_time(const planned_pass& p, std::vector<double>& wire_us) const
     {
+        const bool by_all_paths = !p.direct && (c_.algo == abi::algorithm::hierarchical || c_.algo == abi::algorithm::two_d);
         for (const planned_run& run : p.runs) {
             const std::uint32_t d = dimension_of(run.to);
+            const double links = bytes_per_us(t_.rate_mbps[d]);
+            const double rate = by_all_paths && t_.kind[d] == dimension_kind::full ? std::max(links, rate_with_detours(d)) : links;
             if (t_.rate_mbps[d] != 0)
-                wire_us[d] += bytes_of(run) / bytes_per_us(t_.rate_mbps[d]) *
+                wire_us[d] += bytes_of(run) / rate *
                               (!p.direct && t_.kind[d] == dimension_kind::line ? 2 : 1);
         }
     }

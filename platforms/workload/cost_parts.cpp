@@ -23,7 +23,8 @@ constexpr double k_turns_of_line = 0.14, k_turns_of_ring = 0.22;
 // 4x4 torus.
 constexpr double k_shots_share_by_line = 4, k_shots_share_by_ring = 3;
 // Detours over switches, where a rank has links to them: they add this part of those links to a line of d ranks, over
-// d. Calibrated on boards of two NPUs; on a rack they add little.
+// d, where there are other lines; all of them where there is one. Calibrated on boards of two NPUs; on a rack they add
+// little.
 constexpr double k_outside_share = 1.6;
 // Of lines of two ranks, one of n such lines gets this part of it over n. Calibrated with ring_1d on racks of 2x4, 2x6
 // and 2x8 NPUs.
@@ -113,7 +114,7 @@ double cost_parts::one_link(std::uint32_t d) const
 
 double cost_parts::stream_rate_of_links(std::uint32_t d, double streams) const
 {
-    double all = bytes_per_us(t_.rate_mbps[d]) * (alone_on_device(d) ? t_.device_ranks : 1);
+    const double all = bytes_per_us(t_.rate_mbps[d]) * (alone_on_device(d) ? t_.device_ranks : 1);
     if (all == 0)
         return std::numeric_limits<double>::infinity();
     switch (t_.kind[d]) {
@@ -122,15 +123,24 @@ double cost_parts::stream_rate_of_links(std::uint32_t d, double streams) const
             return all / (t_.dims[d] - 1.0);
         if (m_.flows_take_one_path)
             return all / std::max(streams, t_.dims[d] - 1.0);
-        all += k_outside_share / t_.dims[d] * outside() *
-               (t_.dims[d] < 3 ? std::min(1.0, k_pairs_share * t_.dims[d] / t_.ranks) : 1);
-        return t_.dims[d] < 3 ? all / streams : all / streams / (2 - 1.0 / (t_.dims[d] - 1));
+        return rate_with_detours(d) / streams;
     case dimension_kind::switched: return all / streams;
     case dimension_kind::line:
         // A ring that is folded onto a line uses each of its links both ways, a tree one way.
         return c_.algo == abi::algorithm::mesh_tree ? all / std::max(2.0, streams) : share_of_two_d(d) * all / (2 * streams);
     default: return share_of_two_d(d) * all / std::max(2.0, streams);
     }
+}
+
+double cost_parts::rate_with_detours(std::uint32_t d) const
+{
+    const double all = bytes_per_us(t_.rate_mbps[d]) * (alone_on_device(d) ? t_.device_ranks : 1), n = t_.dims[d];
+    // A detour over another rank takes two links of the line, one over a switch none.
+    const double links_taken = n < 3 ? 1 : 2 - 1 / (n - 1);
+    if (t_.dims[d] == t_.ranks && t_.members == 0)
+        return all / links_taken + outside();
+    const double pairs = n < 3 ? std::min(1.0, k_pairs_share * n / t_.ranks) : 1;
+    return (all + k_outside_share / n * outside() * pairs) / links_taken;
 }
 
 bool cost_parts::owns_link(std::uint32_t d, double streams) const

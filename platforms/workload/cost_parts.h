@@ -44,6 +44,8 @@ protected:
     double stream_rate_of_links(std::uint32_t d, double streams) const;
     /// Where a way has several links, a stream takes one of them; infinite elsewhere.
     double one_link(std::uint32_t d) const;
+    /// What a rank sends to one neighbour of a full dimension by all paths.
+    double rate_with_detours(std::uint32_t d) const;
     /// Each of `streams` rings along a dimension has a link of its own, and lends none (plan_multi_ring.cpp).
     bool owns_link(std::uint32_t d, double streams) const;
     /// What steps by two_d get of the links of a torus, 1 elsewhere.

@@ -16,6 +16,9 @@ namespace {
 // dies, from its arguments to the status; moving and reducing one slice; share of the links' payload rate that slices
 // and their requests leave.
 constexpr double k_unit_accesses = 56, k_unit_slice_us = 0.35, k_unit_share = 0.97;
+// Links idle while sums of more ranks than one instruction takes follow each other: each such round but the first adds
+// this part. Calibrated: all_reduce by ccu_one_shot of 256 KiB and by ccu of 16 MiB on racks of 2x8 to 8x8 NPUs.
+constexpr double k_round_part = 0.28;
 
 class unit_costs : cost_parts {
 public:
@@ -96,7 +99,7 @@ private:
     double at_unit(double bytes, double ranks, double hop_us, bool sums) const
     {
         const double share = bytes / ranks, answer_us = 2 * hop_us + m_.memory_us;
-        const double rounds = std::ceil((ranks - 1) / (abi::ccu::k_most_reduced - 1.0));
+        const double rounds = rounds_of(ranks);
         const auto at = [](double moved, double rate) { return rate > 0 ? moved / rate : 0; };
         const bool in_slices = c_.op != abi::collective_op::all_to_all; // else from memory to memory
         const double window = std::max(static_cast<double>(m_.units->outstanding) * abi::ccu::k_slice_bytes, in_slices ? 0 : m_.unit_segment);
@@ -104,12 +107,17 @@ private:
                          sums ? rounds * at(share, m_.unit_reduce_rate) : 0, sums || !in_slices ? at(bytes - share, m_.unit_read_rate) : 0});
     }
     /// Everybody sends everybody their part of `bytes`: the slower of links and units. Sums go on from their slices.
-    double shot(double bytes, bool sums) const { return std::max(wire(bytes), at_unit(bytes / 2, t_.ranks, farthest(), sums)); }
+    double shot(double bytes, bool sums) const
+    {
+        const double idle = sums ? 1 + k_round_part * (rounds_of(t_.ranks) - 1) : 1;
+        return std::max(wire(bytes) * idle, at_unit(bytes / 2, t_.ranks, farthest(), sums));
+    }
+    static double rounds_of(double ranks) { return std::ceil((ranks - 1) / (abi::ccu::k_most_reduced - 1.0)); }
     /// Reductions of more ranks than one instruction takes follow each other: what the next one needs is on its way,
     /// and comes one hop later. Calibrated: racks of 2x8 to 8x8, cables of 45 ns and 2 us, 4 KiB.
     double chain(double hop_us) const
     {
-        return (std::ceil((t_.ranks - 1) / (abi::ccu::k_most_reduced - 1.0)) - 1) * hop_us;
+        return (rounds_of(t_.ranks) - 1) * hop_us;
     }
     double flat(double shots) const
     {
