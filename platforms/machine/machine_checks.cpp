@@ -93,14 +93,15 @@ std::uint64_t message_ps_of(const chip_config& chip)
     return static_cast<std::uint64_t>(1e6 * costs_of(chip).message_us());
 }
 
-void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format)
+void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format,
+               std::uint32_t reading_ports)
 {
     const double payload = format.max_payload_bytes;
     const double by_wire = static_cast<double>(rate.value()) / 8e6 * payload / static_cast<double>(format.wire_bytes_of_one(format.max_payload_bytes));
     const double latency_us = static_cast<double>(chip.hbm.latency.value()) / 1e6;
     const double by_reads = latency_us > 0 ? chip.dma.read_ahead * payload / latency_us : by_wire;
     costs.port_rate = std::min(by_wire, by_reads);
-    costs.ports_rate = ports * costs.port_rate;
+    costs.ports_rate = std::min(ports * by_wire, std::max(ports, reading_ports) * by_reads);
 }
 
 void check_stacks(const chip_config& chip, std::uint64_t threads, const std::string& of_what, const std::string& key,

@@ -40,7 +40,9 @@ std::uint64_t message_ps_of(const chip_config& chip);
 message_costs costs_of(const chip_config& chip);
 /// Sets what `ports` local ports of a rank bring to it, each of `rate`, of which packets of `format` leave a part to
 /// payload.
-void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format);
+/// `reading_ports`: ports that read ahead, where these are more than the wire leaves busy.
+void set_ports(message_costs& costs, const chip_config& chip, std::uint32_t ports, bandwidth rate, const packet_format& format,
+               std::uint32_t reading_ports = 0);
 /// Its core reads or writes a register of a device that takes `latency` for it.
 double access_us_of(const chip_config& chip, duration latency);
 

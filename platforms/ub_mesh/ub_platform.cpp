@@ -127,8 +127,9 @@ public:
     {
         set_hops(costs);
         const npu_ccu_config& unit = config_.npu.ccu;
-        // Links along a dimension are at one die: those along X at the first, those along Y at the second.
-        set_ports(costs, config_.npu.chip(), config_.mesh.boards > 1 && config_.mesh.npus > 1 ? 2 : 1, config_.ub.local_port_rate, config_.ub.format());
+        // Links along a dimension are at one die: those along X at the first, those along Y at the second. Queues read
+        // for both.
+        set_ports(costs, config_.npu.chip(), config_.mesh.boards > 1 && config_.mesh.npus > 1 ? 2 : 1, config_.ub.local_port_rate, config_.ub.format(), 2);
         if (config_.has_ccus())
             set_units(costs);
         // Each cost several times what was predicted, and is off where nobody sets it.

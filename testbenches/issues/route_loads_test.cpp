@@ -55,6 +55,30 @@ const std::string k_failed_host = "tpu_v3/mesh_8x8_failed_host.yaml";
 const machine_of_test k_link_down{k_failed_host, {"faults.regions=[]", "faults.links_down=[{row: 3, col: 3, direction: +X}]"}};
 const machine_of_test k_ipu_link_down{"ipu_pod/pod16.yaml", {"faults.links_down=[{ipu: 2, controller: 1B}]"}};
 
+struct point {
+    machine_of_test machine;
+    const char* op;
+    const char* size;
+};
+
+/// Each prediction is between `least` and `most` times its time, and auto loses no more than 15 %.
+void check_predictions(const program_shell& sh, const std::vector<point>& points, double least, double most)
+{
+    for (const point& p : points) {
+        const json chosen = run_of(sh, p.machine, p.op, "auto", p.size).row;
+        double best_us = chosen.at("time_us");
+        for (const auto& [algorithm, us] : chosen.at("predicted_us").items()) {
+            const double time_us = run_of(sh, p.machine, p.op, algorithm, p.size).row.at("time_us");
+            INFO(p.machine.file << " " << (p.machine.settings.empty() ? "" : p.machine.settings.back()) << " " << p.op << " " << p.size << " " << algorithm << ": " << time_us
+                                << " us, predicted " << us);
+            CHECK(us.get<double>() < most * time_us);
+            CHECK(us.get<double>() > least * time_us);
+            best_us = std::min(best_us, time_us);
+        }
+        CHECK(chosen.at("time_us").get<double>() < 1.15 * best_us);
+    }
+}
+
 } // namespace
 
 TEST_CASE("the busiest link of a schedule carries what predictions count around failed chips and links")
@@ -90,11 +114,6 @@ TEST_CASE("the busiest link of a schedule carries what predictions count around 
 TEST_CASE("auto around failed chips and links takes what is nearly the fastest")
 {
     const program_shell sh;
-    struct point {
-        machine_of_test machine;
-        const char* op;
-        const char* size;
-    };
     const std::vector<point> points = {
         {{k_failed_host, {}}, "all_reduce", "256 KiB"},
         {{k_failed_host, {}}, "all_reduce", "12 MiB"}, // row_pair takes longer than ring_1d
@@ -104,18 +123,7 @@ TEST_CASE("auto around failed chips and links takes what is nearly the fastest")
         {{"tpu_v3/mesh_4x4.yaml", {"faults.links_down=[{row: 1, col: 1, direction: +Y}]"}}, "all_to_all", "4 MiB"}, // two_phase: 23 %
         {{"tpu_v3/mesh_4x4.yaml", {"chip.hbm.rate=60 GB/s"}}, "all_to_all", "4 MiB"},                               // the same: 27 %
     };
-    for (const point& p : points) {
-        const json chosen = run_of(sh, p.machine, p.op, "auto", p.size).row;
-        double best_us = chosen.at("time_us");
-        for (const auto& [algorithm, us] : chosen.at("predicted_us").items()) {
-            const double time_us = run_of(sh, p.machine, p.op, algorithm, p.size).row.at("time_us");
-            INFO(p.machine.file << " " << p.op << " " << p.size << " " << algorithm << ": " << time_us << " us, predicted " << us);
-            CHECK(us.get<double>() < 2 * time_us);
-            CHECK(us.get<double>() > 0.65 * time_us);
-            best_us = std::min(best_us, time_us);
-        }
-        CHECK(chosen.at("time_us").get<double>() < 1.15 * best_us); // between two: 12 MiB
-    }
+    check_predictions(sh, points, 0.65, 2); // 12 MiB: between two
 }
 
 TEST_CASE("predictions of IPU-Pods count what the links of a way carry")
@@ -181,4 +189,24 @@ TEST_CASE("predictions over RDMA know last messages that are not full")
                 // 15 KiB of int32 took 1.62 times what was predicted.
                 CHECK(rows.at(0).at("predicted_us").at("switchml").get<double>() == Approx(rows.back().at("time_us").get<double>()).epsilon(0.14));
             }
+}
+
+TEST_CASE("predictions on UB-Mesh know switches on the way and credits and what a CCU can do")
+{
+    const program_shell sh;
+    const auto rack = [](std::vector<std::string> set) { return machine_of_test{"ub_mesh/rack.yaml", std::move(set)}; };
+    const auto board = [](std::vector<std::string> set) { return machine_of_test{"ub_mesh/board.yaml", std::move(set)}; };
+    const std::vector<point> points = {
+        {{"ub_mesh/rack_clos.yaml", {}}, "all_reduce", "16 KiB"},                                  // 27 % lost
+        {rack({"mesh.boards=1", "mesh.npus=7"}), "all_reduce", "16 MiB"},                          // 44 %
+        {rack({"mesh.boards=1", "mesh.npus=2"}), "broadcast", "16 MiB"},                           // predicted as 4.7 times its time
+        {rack({"mesh.boards=4", "mesh.npus=4"}), "all_reduce", "64 KiB"},
+        {board({"ub.buffers_cover_round_trip=false", "ub.buffer_per_vl=8 KiB"}), "all_gather", "16 MiB"},
+        {board({"npu.ccu.reduce_rate=4 GB/s"}), "reduce_scatter", "16 MiB"},                       // 2.8 times too short by CCUs
+        {board({"npu.ccu.sram_rate=50 GB/s"}), "all_gather", "16 MiB"},
+        {board({"npu.ccu.outstanding=1"}), "all_reduce", "4 MiB"},
+        {board({"npu.ccu.read_ahead=2"}), "all_reduce", "4 MiB"},
+        {board({"npu.hbm.latency=1 us"}), "all_reduce", "32 MiB"},
+    };
+    check_predictions(sh, points, 0.65, 1.5);
 }
