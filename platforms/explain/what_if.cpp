@@ -16,6 +16,8 @@ constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detecti
 constexpr const char* k_rooms[] = {"buffer", "window", "queue", "room"};
 /// Names of counts of packets under way.
 constexpr const char* k_windows[] = {"slots"};
+/// Names of counts of packets that devices keep or read ahead, doubled with the buffers.
+constexpr const char* k_counts[] = {"transmit_queue", "rtp_window", "rtp_send_buffer", "read_ahead", "outstanding"};
 /// A rate inside a switch that sums, and of no link.
 constexpr const char* k_loop_back = "recirculation_rate";
 /// Names of counts of wires that make a link, in whatever section.
@@ -24,6 +26,11 @@ constexpr const char* k_lanes[] = {"x_lanes", "y_lanes", "backplane_lanes", "rac
 bool has_any(const std::string& text, const char* const* first, const char* const* last)
 {
     return std::any_of(first, last, [&](const char* part) { return text.find(part) != std::string::npos; });
+}
+
+bool is_count(const config_field& field)
+{
+    return field.type == field_type::integer && std::find(std::begin(k_counts), std::end(k_counts), field.name) != std::end(k_counts);
 }
 
 struct found_key {
@@ -39,7 +46,7 @@ void collect(const config_field& field, const std::string& path, config_part of,
     if (field.type == field_type::section) // entries of lists are single things, such as faults
         for (const config_field& f : field.children)
             collect(f, path.empty() ? f.name : path + "." + f.name, field.part, keys);
-    else if (of != config_part::none && (field.type == field_type::quantity || (field.type == field_type::integer && has_any(field.name, std::begin(k_windows), std::end(k_windows)))))
+    else if (of != config_part::none && (field.type == field_type::quantity || (field.type == field_type::integer && (has_any(field.name, std::begin(k_windows), std::end(k_windows)) || is_count(field)))))
         keys.push_back({path, of, &field});
 }
 
@@ -107,7 +114,7 @@ std::vector<recipe> recipes()
          0,
          {c::propagation, c::router, c::controller, c::sync}},
         {"buffers twice as large",
-         {config_part::links, config_part::dma, config_part::nic},
+         {config_part::links, config_part::dma, config_part::nic, config_part::ccu},
          false,
          false,
          true,
@@ -130,12 +137,14 @@ std::vector<recipe> recipes()
 /// "" where the recipe does not change the key; `left_out` gets it where the value would be beyond its limits.
 std::string changed(const recipe& r, const found_key& k, std::vector<std::string>& left_out)
 {
-    const bool is_window = k.field->type == field_type::integer;
+    const bool counts = is_count(*k.field), is_window = k.field->type == field_type::integer && !counts;
     if (is_window != (r.of == recipe::keys::windows) || (k.field->name == k_loop_back) != (r.of == recipe::keys::loop_back))
         return "";
     if (std::find(r.parts.begin(), r.parts.end(), k.of) == r.parts.end())
         return "";
-    if (is_window) {
+    if (counts && !r.rooms)
+        return "";
+    if (is_window || counts) {
         const std::uint64_t twice = 2 * std::get<std::uint64_t>(k.field->value);
         if (is_legal(k.field->limits, twice))
             return k.path + "=" + std::to_string(twice);
