@@ -21,6 +21,8 @@ namespace costs = firmware::costs;
 // Blocks are not equally long, so links are not loaded alike: shares of their rates that are reached. Calibrated with
 // tokens to 8 ranks. On full meshes by a rack of 8x8 NPUs and 24 MiB, to each rank and by leaders.
 constexpr double k_full_to_each = 0.72, k_full_by_leaders = 0.97;
+// Where all are linked to each other, blocks go by their own links alone. A board of 8 NPUs, 6 MiB.
+constexpr double k_one_line_to_each = 0.97;
 // By leaders elsewhere, by 8x8 chips and 2 MiB (dispatch 0.72, combine 0.99) and 16 IPUs and 1 MiB (0.64, 0.84).
 constexpr double k_share_of_dispatch = 0.68, k_share_of_combine = 0.9;
 // With all choices in the first quarter of the ranks, their links take so much longer. Calibrated: a dispatch of 16 MiB
@@ -85,9 +87,10 @@ private:
     double runs() const { return made_.runs * instructions(costs::k_token_run); }
     /// Of what a rank sends, tokens that others lead.
     double followers() const { return experts_ > 0 ? 1 - made_.lines / experts_ : 0; }
+    bool one_line() const { return t_.members == 0 && firmware::full_mesh(t_) && std::find(t_.dims, t_.dims + t_.dim_count, t_.ranks) != t_.dims + t_.dim_count; }
     double to_each() const
     {
-        const double share = firmware::full_mesh(t_) ? k_full_to_each : share_of_exchange();
+        const double share = one_line() ? k_one_line_to_each : firmware::full_mesh(t_) ? k_full_to_each : share_of_exchange();
         const double wire_us = wire(bytes_ * experts_, which::all) / share * (1 + k_skew_to_each * c_.expert_skew), rest = followers();
         const double led_us = made(made_.leads, bytes_ * made_.lines), spans_us = made(made_.spans, 0) + runs();
         if (dispatches_)

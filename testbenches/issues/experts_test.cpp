@@ -124,6 +124,10 @@ TEST_CASE("experts: no time is below its bound and leaders pay where lines are b
     REQUIRE(large.size() == 4);
     CHECK(large[1] < large[0]);
     CHECK(large[3] < large[2]);
+    // Detours take links that others need: 57 %.
+    const json board = exact_runs("ub_mesh/board.yaml").exact("[{op: dispatch, sizes: [6 MiB]}, {op: combine, sizes: [6 MiB]}]", "--set data=off");
+    for (const auto& r : board.at("results"))
+        CHECK(r.at("bound_share") > 0.9);
 }
 
 TEST_CASE("experts: what cannot be is refused with its place")
