@@ -14,6 +14,8 @@ namespace {
 constexpr const char* k_no_speed[] = {"timeout",   "limit", "skew",     "detection", "retry",
                                       "max_ahead", "until", "interval", "time_out"};
 constexpr const char* k_rooms[] = {"buffer", "window", "queue", "room"};
+constexpr const char* k_half_timeout = "half the timeout of resends";
+constexpr const char* k_twice_timeout = "twice the timeout of resends";
 /// Names of counts of packets under way.
 constexpr const char* k_windows[] = {"slots"};
 /// Names of counts of packets that devices keep or read ahead, doubled with the buffers.
@@ -128,8 +130,8 @@ std::vector<recipe> recipes()
         {"twice as many slots", {config_part::job}, false, false, false, 0, {c::aggregation, c::nic, c::propagation}, "", recipe::keys::windows},
         {"coprocessors twice as fast", {config_part::ccu}, true, true, false, 0, {c::ccu}, "offload"},
         {"network cards with half the delays", {config_part::nic}, false, true, false, 0, {c::nic}},
-        {"half the timeout of resends", {config_part::job, config_part::links}, false, false, false, 50, {c::time_out}, "timeout"},
-        {"twice the timeout of resends", {config_part::job, config_part::links}, false, false, false, 200, {c::time_out}},
+        {k_half_timeout, {config_part::job, config_part::links}, false, false, false, 50, {c::time_out}, "timeout"},
+        {k_twice_timeout, {config_part::job, config_part::links}, false, false, false, 200, {c::time_out}},
         {"a switch with half the delays", {config_part::aggregation}, false, true, false, 0, {c::aggregation}},
     };
 }
@@ -251,8 +253,10 @@ std::vector<what_if> promising_changes(const config_field& config,
         changes.push_back(std::move(quiet));
     std::stable_sort(changes.begin(), changes.end(),
                      [](const what_if& a, const what_if& b) { return a.busiest != b.busiest ? a.busiest : a.share > b.share; });
+    // Of half and twice a timeout one helps and the other harms: never one of them alone.
+    const bool parts_pair = changes.size() > most && most > 0 && changes[most - 1].words == k_half_timeout && changes[most].words == k_twice_timeout;
     if (changes.size() > most)
-        changes.resize(most);
+        changes.resize(parts_pair ? most + 1 : most);
     return changes;
 }
 

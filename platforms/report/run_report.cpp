@@ -310,16 +310,26 @@ void print_limits(std::ostream& out, const run_report& report)
                 return share;
         return 0.0; // latency
     };
-    std::vector<std::pair<std::string, std::vector<stretch>>> all;
-    for (const result_row& row : report.rows) {
+    std::vector<const result_row*> rows; // files give sizes in any order, and auto takes an algorithm of others
+    for (const result_row& row : report.rows)
+        rows.push_back(&row);
+    std::stable_sort(rows.begin(), rows.end(), [](const result_row* a, const result_row* b) { return a->size_bytes < b->size_bytes; });
+    std::vector<std::pair<std::string, std::vector<stretch>>> all; // in the order of the report
+    const auto name_of_row = [](const result_row& row) {
+        return fmt::format("{} {}{}{}", row.op, row.algorithm, row.type == "int32" ? "" : " " + row.type, row.group.empty() ? "" : " (" + row.group + ")");
+    };
+    const auto of_name = [&all](const std::string& name) {
+        return std::find_if(all.begin(), all.end(), [&](const auto& one) { return one.first == name; });
+    };
+    for (const result_row& row : report.rows)
+        if (!limited_by(row.shares).empty() && of_name(name_of_row(row)) == all.end())
+            all.push_back({name_of_row(row), {}});
+    for (const result_row* const r : rows) {
+        const result_row& row = *r;
         const std::string limit = limited_by(row.shares);
         if (limit.empty())
             continue;
-        const std::string name = fmt::format("{} {}{}{}", row.op, row.algorithm, row.type == "int32" ? "" : " " + row.type,
-                                             row.group.empty() ? "" : " (" + row.group + ")");
-        if (all.empty() || all.back().first != name)
-            all.push_back({name, {}});
-        std::vector<stretch>& stretches = all.back().second;
+        std::vector<stretch>& stretches = of_name(name_of_row(row))->second;
         const double share = share_of(row.shares, limit);
         if (stretches.empty() || stretches.back().limit != limit)
             stretches.push_back({limit, row.size_bytes, share, share});

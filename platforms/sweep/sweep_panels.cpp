@@ -53,15 +53,18 @@ public:
     }
 
 private:
-    /// Keys that change together: the place on the chosen axes tells the value.
+    /// Keys that change together: the place on the chosen axes tells the value. Of operations and sizes x alone: that
+    /// `auto` takes an algorithm for one size only does not make sizes alike.
     bool is_determined(std::size_t a, const chosen_axes& c) const
     {
+        const bool by_x = results_.axes[a].name == "size" || results_.axes[a].name == "op";
         std::map<std::vector<std::size_t>, std::size_t> value;
         for (const placed_result& r : results_.results) {
             std::vector<std::size_t> place{r.at[c.x]};
             for (const axes_list* axes : {&c.lines, &c.panels})
                 for (const std::size_t other : *axes)
-                    place.push_back(r.at[other]);
+                    if (!by_x)
+                        place.push_back(r.at[other]);
             if (value.emplace(place, r.at[a]).first->second != r.at[a])
                 return false;
         }

@@ -437,6 +437,17 @@ TEST_CASE("sweep: mistakes of the file and of its points come in one pass")
     CHECK_FALSE(folder.exists("out"));
 }
 
+TEST_CASE("sweep: what auto takes at one size only does not put sizes into one panel")
+{
+    const program_folder folder;
+    folder.write("mesh.yaml", "platform: tpu_v3\nname: mesh\nmesh: {rows: 4, cols: 2}\nworkload: [{op: all_reduce, algorithms: [auto], sizes: [4 B, 8 MB]}]\n");
+    folder.write("s.yaml", "sweep: {platform: mesh.yaml, set: {data: off}}\ngrid:\n  mesh.cols: [2, 4]\n");
+    REQUIRE(folder.weft("sweep s.yaml") == 0);
+    const std::string out = folder.read("stdout");
+    CHECK_THAT(out, Contains("size 4 B") && Contains("size 7.63 MiB"));
+    CHECK_THAT(out, !Contains("of different operations or sizes"));
+}
+
 TEST_CASE("compare: exit codes and what comes first")
 {
     const program_folder folder;

@@ -272,3 +272,17 @@ TEST_CASE("chips with one rank on a square torus have two cycles for rings")
     const json row = results_of(sh, WEFT_SOURCE_DIR "/configs/trainium/trn2.yaml", "--set chip.ranks=1 --set 'workload=[{op: all_reduce, algorithms: [device_ring], sizes: [64 MiB]}]'").at(0);
     CHECK(time_us(row) < 1.25 * 273); // 2 x 64 MiB x 15/16 by four links of 115.3 GB/s; by one cycle 561
 }
+
+TEST_CASE("what limited a run is told by size in whatever order files give sizes")
+{
+    const program_shell sh;
+    const auto limits = [&](const std::string& sizes) {
+        const shell_result r = sh.run("$weft run " WEFT_SOURCE_DIR "/configs/tpu_v3/mesh_4x4.yaml --set data=off --set 'workload=[{op: all_reduce, algorithms: [two_d], sizes: [" + sizes + "]}]'");
+        INFO(r.err);
+        REQUIRE(r.exit_code == 0);
+        const std::size_t at = r.out.find("Limited by");
+        REQUIRE(at != std::string::npos);
+        return r.out.substr(at, r.out.find('\n', at) - at);
+    };
+    CHECK(limits("128 KiB, 4 B, 1 MB, 64 B, 2 MB") == limits("4 B, 64 B, 128 KiB, 1 MB, 2 MB"));
+}

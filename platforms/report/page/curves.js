@@ -42,7 +42,7 @@ weft.curves = (() => {
     }
     const shapes = ["circle", "rect", "triangle", "rectRot", "star", "crossRot"];
     const all = [...series].map(([label, points], i) => ({
-      label, data: points.map((r) => ({ x: r.size_bytes, y: value(r), row: r })), borderColor: colours.series[i % colours.series.length],
+      label, data: points.sort((a, b) => a.size_bytes - b.size_bytes).map((r) => ({ x: r.size_bytes, y: value(r), row: r })), borderColor: colours.series[i % colours.series.length],
       backgroundColor: colours.series[i % colours.series.length], pointStyle: shapes[i % shapes.length], pointRadius: 4, pointHoverRadius: 6, borderWidth: 2, tension: 0, clip: 8,
     }));
     // Sums in a switch take fewer bytes than those of the ranks, so they have a bound of their own.
