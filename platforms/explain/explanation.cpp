@@ -95,7 +95,7 @@ std::string bound_sentence(const json& all)
             share = value.get<double>();
             busiest = name;
         }
-    constexpr double k_little = 0.1, k_much = 0.4;
+    constexpr double k_little = 0.1, k_part = 0.25, k_much = 0.4, k_busy = 0.8;
     double sends = 0, most = 0;
     std::string mostly; // what takes most of the path
     for (const json& cause : all.at("critical_path").at("causes")) {
@@ -109,10 +109,11 @@ std::string bound_sentence(const json& all)
     }
     const std::string verdict =
         limit.empty() ? ""
-        : limit == "latency" && sends > k_much && sends == most
+        : limit == "latency" && sends > k_part && sends == most
             ? fmt::format("; no part is busy for long: messages wait for each other, and links send one after the other for {:.1f} % of this path", 100 * sends)
         : limit == "latency" && most > k_much ? fmt::format("; no part is busy for long, and {:.1f} % of this path is {}", 100 * most, mostly)
         : limit == "latency" ? "; nothing is short, steps wait for each other"
+        : limit == "link" && busiest == limit && share > k_busy && of_path < k_part ? "; queues of this path wait for links that are busy"
         : of_path < k_little ? fmt::format("; results say \"limited by {}\", of which this path has {:.1f} %: the path counts", limit, 100 * of_path)
                              : fmt::format("; the run was limited by {}, {:.1f} % of this path", limit, 100 * of_path);
     if (share >= 0)

@@ -58,7 +58,7 @@ struct message_costs {
     std::optional<switch_sum_costs> sums; ///< by switches; nothing: none sums, or frames may be lost
     std::optional<firmware::ccu_capacities> units; ///< of collective communication units; nothing: there are none
     double unit_reduce_rate = 0, unit_sram_rate = 0; ///< bytes per us of one unit, of results and of slices
-    double unit_read_rate = 0; ///< bytes per us that it brings from memory: what packets read ahead yield while that answers
+    double unit_read_rate = 0; ///< bytes per us that packets read ahead bring while memory answers
     double unit_segment = 0;   ///< bytes of a transfer between memories that one channel may always have under way
     double unit_access_us = 0;                     ///< the core reads or writes a register of a CCU
     double unit_start_us = 0;                      ///< from the launch of a task of a CCU to its first instruction

@@ -94,8 +94,8 @@ private:
                 us = std::max(us, bytes * (t_.dims[d] - 1) / t_.dims[d] / bytes_per_us(t_.rate_mbps[d]));
         return (us != 0 ? us : bytes / bytes_per_us(m_.links_bps / 1'000'000)) / k_unit_share;
     }
-    /// What one unit needs to bring `bytes` of `ranks`, a share of each and the own one among them, to its slices or its
-    /// memory, to sum them there, and for what it may have under way on the channel to each of them.
+    /// What one unit needs to bring `bytes` of `ranks`, itself included, to its slices or its memory, to sum them
+    /// there, and for what it may have under way on the channel to each of them.
     double at_unit(double bytes, double ranks, double hop_us, bool sums) const
     {
         const double share = bytes / ranks, answer_us = 2 * hop_us + m_.memory_us;
