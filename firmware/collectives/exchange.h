@@ -90,17 +90,6 @@ struct exchange {
             longest = context.table.dims[d] > longest ? context.table.dims[d] : longest;
         return full_mesh(context.table) && longest <= k_longest_line;
     }
-    /// All ranks of the machine are linked to each other: an exchange among them loads all links alike.
-    bool is_one_line() const
-    {
-        const abi::platform_table& t = context.table;
-        if (t.members != 0 || !full_mesh(t))
-            return false;
-        for (std::uint32_t d = 0; d < t.dim_count; ++d)
-            if (t.dims[d] == t.ranks)
-                return true;
-        return false;
-    }
     /// Tells the line along dimension `d`, this rank included, that all ranks have entered that differ from it in inner
     /// dimensions only. By the last queue, behind no data.
     abi::status tell_line(std::uint32_t d)

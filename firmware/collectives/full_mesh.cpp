@@ -179,6 +179,16 @@ bool full_mesh(const abi::platform_table& table)
     return true;
 }
 
+bool one_full_line(const abi::platform_table& table)
+{
+    if (table.members != 0 || !full_mesh(table))
+        return false;
+    for (std::uint32_t d = 0; d < table.dim_count; ++d)
+        if (table.dims[d] == table.ranks)
+            return true;
+    return false;
+}
+
 std::uint32_t ring_member(const abi::platform_table& table, ring_id ring, std::uint32_t position)
 {
     return rank_on(table, walk(table), turned(position, table.ranks, ring.reversed));

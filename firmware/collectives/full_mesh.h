@@ -13,6 +13,8 @@ namespace weft::firmware {
 bool closes(const abi::platform_table& table);
 /// Every dimension is a full mesh, and no chip has failed.
 bool full_mesh(const abi::platform_table& table);
+/// All ranks of the machine, no group of them, are linked to each other along one dimension.
+bool one_full_line(const abi::platform_table& table);
 
 /// A ring of kind `whole` or `axis` as the rank of the table sees it.
 ///   whole   all ranks, so that each step changes one coordinate: reflected mixed-radix order, the innermost coordinate

@@ -6,7 +6,7 @@ namespace weft::firmware {
 
 token_exchange::token_exchange(exchange& e, const abi::token_table& t)
     : x(e), table(t), places(e.command.scratch_offset, t.ranks, t.line, t.most_runs), order(e.context.table), rank(e.context.table.rank), ranks(e.context.table.ranks), line(t.line),
-      passes_on(e.command.algo == abi::algorithm::hierarchical), queues(e.dma.queues()), shortest(e.is_one_line() ? 1 : 0),
+      passes_on(e.command.algo == abi::algorithm::hierarchical), queues(e.dma.queues()), shortest(one_full_line(e.context.table) ? 1 : 0),
       grain(static_cast<std::uint32_t>(t.token_bytes < k_message_bytes ? k_message_bytes / t.token_bytes : 1))
 {
 }

@@ -225,7 +225,7 @@ public:
     std::uint32_t rank, ranks, line;
     bool passes_on; ///< tokens that a line shares go by their leaders
     std::uint32_t queues;
-    std::uint8_t shortest; ///< paths alone, by every message
+    std::uint8_t shortest; ///< paths alone: on one line an exchange loads all links alike
     std::uint32_t grain; ///< tokens of a message, where many lie one behind the other
 
 private:

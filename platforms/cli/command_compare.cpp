@@ -6,6 +6,7 @@
 #include "platforms/report/output_file.h"
 #include "platforms/report/replaced_files.h"
 #include "platforms/sweep/comparison.h"
+#include "tlm/standard_error.h"
 
 #include <cmath>
 #include <cstdlib>
@@ -63,6 +64,10 @@ int compare(const compare_options& options)
         fmt::print("{}", to_csv(all));
     else if (!options.quiet)
         fmt::print("{}{}", to_text(all), replaced.text());
+    if (all.pairs.size() == 1 && all.pairs[0].compared == 0 && all.same()) {
+        print_to_stderr("weft compare: neither has a result: nothing was compared.\n");
+        return 1;
+    }
     return all.same() ? 0 : 1;
 }
 

@@ -137,7 +137,7 @@ double cost_parts::rate_with_detours(std::uint32_t d) const
     const double all = bytes_per_us(t_.rate_mbps[d]) * (alone_on_device(d) ? t_.device_ranks : 1), n = t_.dims[d];
     // A detour over another rank takes two links of the line, one over a switch none.
     const double links_taken = n < 3 ? 1 : 2 - 1 / (n - 1);
-    if (t_.dims[d] == t_.ranks && t_.members == 0)
+    if (firmware::one_full_line(t_) && t_.dims[d] == t_.ranks)
         return all / links_taken + outside();
     const double pairs = n < 3 ? std::min(1.0, k_pairs_share * n / t_.ranks) : 1;
     return (all + k_outside_share / n * outside() * pairs) / links_taken;

@@ -87,10 +87,9 @@ private:
     double runs() const { return made_.runs * instructions(costs::k_token_run); }
     /// Of what a rank sends, tokens that others lead.
     double followers() const { return experts_ > 0 ? 1 - made_.lines / experts_ : 0; }
-    bool one_line() const { return t_.members == 0 && firmware::full_mesh(t_) && std::find(t_.dims, t_.dims + t_.dim_count, t_.ranks) != t_.dims + t_.dim_count; }
     double to_each() const
     {
-        const double share = one_line() ? k_one_line_to_each : firmware::full_mesh(t_) ? k_full_to_each : share_of_exchange();
+        const double share = firmware::one_full_line(t_) ? k_one_line_to_each : firmware::full_mesh(t_) ? k_full_to_each : share_of_exchange();
         const double wire_us = wire(bytes_ * experts_, which::all) / share * (1 + k_skew_to_each * c_.expert_skew), rest = followers();
         const double led_us = made(made_.leads, bytes_ * made_.lines), spans_us = made(made_.spans, 0) + runs();
         if (dispatches_)

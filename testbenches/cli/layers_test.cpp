@@ -151,7 +151,7 @@ TEST_CASE("names that lead nowhere or in circles or to files that contradict eac
         "variant stays on the platform of what it extends.\n    platform: switchml\n    ^\nwrong.yaml: 1 error;");
     refused("extends: base/pod.yaml\nici: {flit: null}\n",
             "wrong.yaml:2:7: error: ici.flit: null takes away a key that a file below sets, and none sets this one");
-    refused("extends: base/pod.yaml\nici: {flit: null, flti: 1}\n", "2:18: error: ici.flti: unknown key");
+    refused("extends: base/pod.yaml\nici: {flit: null, flti: 1}\n", "2:19: error: ici.flti: unknown key");
     refused("extends: base/pod.yaml\nici:\n  link_rate:\n", "ici.link_rate: has no value");
     sh.write("a.yaml", "include: b.yaml\n");
     sh.write("b.yaml", "include: a.yaml\n");

@@ -448,6 +448,15 @@ TEST_CASE("sweep: what auto takes at one size only does not put sizes into one p
     CHECK_THAT(out, !Contains("of different operations or sizes"));
 }
 
+TEST_CASE("compare: two runs without a result are not equal")
+{
+    const program_folder folder;
+    folder.write("mesh.yaml", "platform: tpu_v3\nname: mesh\nmesh: {rows: 2, cols: 2}\ntime_limit: 5 us\nworkload: [{op: all_reduce, algorithms: [two_d], sizes: [1 MiB]}]\n");
+    CHECK(folder.weft("run mesh.yaml --out a") == 1);
+    CHECK(folder.weft("compare a a") == 1);
+    CHECK_THAT(folder.read("stderr"), Contains("neither has a result: nothing was compared"));
+}
+
 TEST_CASE("compare: exit codes and what comes first")
 {
     const program_folder folder;
