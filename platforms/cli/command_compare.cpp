@@ -64,7 +64,7 @@ int compare(const compare_options& options)
         fmt::print("{}", to_csv(all));
     else if (!options.quiet)
         fmt::print("{}{}", to_text(all), replaced.text());
-    if (all.pairs.size() == 1 && all.pairs[0].compared == 0 && all.same()) {
+    if (all.pairs.size() == 1 && all.pairs[0].results == 0 && !all.pairs[0].notes.empty() && all.same()) {
         print_to_stderr("weft compare: neither has a result: nothing was compared.\n");
         return 1;
     }

@@ -154,6 +154,7 @@ private:
                 continue;
             }
             const stored_row &x = *all_a.at(name), &y = *other->second;
+            ++out_.results;
             // Bandwidths and the share of the bound follow from these.
             add_figure(out_.beyond, {name + ": time", "us", x.time_us, y.time_us});
             const auto wrong = [](const stored_row& row) {

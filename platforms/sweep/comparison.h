@@ -40,6 +40,7 @@ struct comparison {
     std::vector<compared_figure> stats;      ///< statistics beyond it, in the same order
     std::vector<std::string> only_a, only_b; ///< results and statistics
     std::size_t compared = 0;                ///< figures that both have
+    std::size_t results = 0;                 ///< that both have
     std::size_t equal = 0;                   ///< of them: exactly
 
     bool same() const { return differing() == 0 && outcomes.empty() && only_a.empty() && only_b.empty(); }
