@@ -227,12 +227,8 @@ private:
                 table.dims[d] > 1 ? routes.plan.paths->paths(routers[0], routers[next], routes.down) : std::vector<ub_path>{};
             if (paths.empty() || paths.front().kind != ub_path_kind::shortest)
                 continue;
-            duration head = ub_pipeline(config_.ub, routes.plan.routers[routers[next]].device);
-            for (const std::uint32_t l : paths.front().links) {
-                const ub_link_plan& link = routes.plan.links[l];
-                head = head + ub_pipeline(config_.ub, routes.plan.routers[link.from].device) + config_.ub.mac_latency + link.propagation;
-            }
-            costs.hop_us[d] = static_cast<double>(head.value()) / 1e6;
+            const std::uint64_t head_ps = ub_pipeline(config_.ub, ub_device::npu).value() + ub_way_ps(config_.ub, routes.plan, paths.front().links);
+            costs.hop_us[d] = static_cast<double>(head_ps) / 1e6;
         }
     }
     /// Whether prices were read.
