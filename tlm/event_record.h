@@ -16,6 +16,7 @@ enum class record_kind : std::uint8_t {
     message_accepted, ///< a DMA has a packet whole; `span_ps` is what its memory takes
     control_emitted,  ///< credits and acknowledgements start on link `where`; `payload_bytes` are all of its bytes
     request_emitted,  ///< a request to send again, likewise
+    packet_lost,      ///< a packet is lost on link `where`, or dropped because it wanted that link
 };
 
 struct event_record {

@@ -25,6 +25,7 @@ struct trace_slice {
     std::string arguments = {};    ///< members of a JSON object, without its braces
     std::uint32_t from = k_nobody; ///< rank that sent the message
     std::uint32_t to = k_nobody;   ///< rank that gets it
+    bool control = false;          ///< of a link, for packets of many ranks
     flow_step flow = flow_step::none;
     std::uint64_t flow_id = 0; ///< the same for all slices of one arrow
 };

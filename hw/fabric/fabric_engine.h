@@ -189,6 +189,7 @@ private:
     void on_control(const sent_control& c) override;
     void record_crossing(std::uint32_t link, const packet& p, std::uint64_t serialisation_ps) const;
     void look_at_links();
+    void record_loss(std::uint32_t link, const packet& p) const;
     void tell_tap(std::uint32_t link, const packet& p, std::uint64_t end_ps, bool lost) const;
     bool cut_short(std::uint32_t link, packet& p, std::uint64_t start_ps);
     void lose(std::uint32_t link, packet& p, std::uint64_t end_ps);

@@ -104,6 +104,7 @@ void fabric_engine::lose(std::uint32_t link, packet& p, std::uint64_t end_ps)
 {
     dropped_ += p.packet_count;
     --inside_;
+    record_loss(link, p);
     if (tap_ != nullptr)
         tell_tap(link, p, end_ps, true);
     return_credit(link, p.vl, p.cells, end_ps + 2ull * queues_[queue_of(link, p.vl)].return_ps);
@@ -236,6 +237,7 @@ void fabric_engine::drop(packet& p)
     f.affected = true;
     dropped_ += p.packet_count;
     --inside_;
+    record_loss(p.out_link, p);
     free_cells(p, std::max(now_ps_, p.tail_ps));
     packet_ptr(&p).reset();
 }

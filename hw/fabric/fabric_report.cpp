@@ -125,6 +125,12 @@ void fabric_engine::record_crossing(std::uint32_t link, const packet& p, std::ui
                     p.vl});
 }
 
+void fabric_engine::record_loss(std::uint32_t link, const packet& p) const
+{
+    if (sink_ != nullptr)
+        sink_->record(make_record(record_kind::packet_lost, now_ps_, 0, link, p));
+}
+
 void fabric_engine::tap_wires(packet_tap& tap)
 {
     tapped_.assign(link_count(), packet_tap::k_hidden);

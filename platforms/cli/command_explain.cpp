@@ -5,6 +5,7 @@
 #include "platforms/cli/commands.h"
 #include "platforms/cli/explain_case.h"
 #include "platforms/cli/point_runs.h"
+#include "platforms/cli/seeds.h"
 #include "platforms/config/suggest.h"
 #include "platforms/explain/explanation.h"
 #include "platforms/explain/what_if.h"
@@ -136,19 +137,6 @@ std::string results_file_of(const std::string& dir)
     return dir + "/results.json";
 }
 
-/// Settings of the seeds that the case draws from: `draw` more than they are.
-void add_seeds(const config_field& section, const std::string& path, std::uint64_t draw, std::vector<std::string>& all)
-{
-    for (const config_field& f : section.children) {
-        const std::string key = path.empty() ? f.name : path + "." + f.name;
-        const bool is_seed = f.name == "seed" || (f.name.size() > 5 && f.name.compare(f.name.size() - 5, 5, "_seed") == 0);
-        if (f.type == field_type::section)
-            add_seeds(f, key, draw, all);
-        else if (const auto* const value = std::get_if<std::uint64_t>(&f.value); is_seed && !f.unused && value != nullptr)
-            all.push_back(fmt::format("{}={}", key, *value + draw));
-    }
-}
-
 int explain(const explain_options& options)
 {
     const std::string file = results_file_of(options.dir);
@@ -199,8 +187,10 @@ int explain(const explain_options& options)
     };
     first.finished = [](std::size_t) { return std::string(); };
     run_points(first, 1, options.quiet);
-    if (stop_requested())
+    if (stop_requested()) {
+        print_to_stderr("interrupted before the path of {} was known: nothing is explained.\n", c.words());
         return interrupted_exit_code();
+    }
     if (all.contains("problem")) {
         print_to_stderr("{}: {} cannot be explained: {}\n", file, c.words(), all["problem"].get<std::string>());
         return all.value("bad_input", false) ? 2 : 1;
@@ -224,10 +214,11 @@ int explain(const explain_options& options)
             changes.push_back({std::move(w), false, false, {}});
     }
     if (!changes.empty()) { // of a run with losses by chance, each change is another draw as well
-        const config_field resolved = c.machine().platform->resolved();
+        const auto seeds = seeds_in_use(c.machine().platform->resolved());
         for (const auto& [draw, words] : {std::pair(1, "no change, another draw of chance"), std::pair(2, "no change, a third draw")}) {
             tried_change same;
-            add_seeds(resolved, "", draw, same.what.settings);
+            for (const auto& [key, value] : seeds)
+                same.what.settings.push_back(fmt::format("{}={}", key, value + static_cast<std::uint64_t>(draw)));
             same.what.words = words;
             same.chance = true;
             if (!same.what.settings.empty())

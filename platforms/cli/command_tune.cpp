@@ -5,9 +5,11 @@
 #include "platforms/cli/commands.h"
 #include "platforms/cli/host_costs.h"
 #include "platforms/cli/point_costs.h"
+#include "platforms/cli/seeds.h"
 #include "platforms/cli/slurm_array.h"
 #include "platforms/cli/terminal.h"
 #include "platforms/cli/tune_points.h"
+#include "platforms/cli/tuned_kinds.h"
 #include "platforms/config/config_reader.h"
 #include "platforms/machine/algorithm_choice.h"
 #include "platforms/report/columns.h"
@@ -37,8 +39,7 @@ constexpr const char* k_default_sizes = "1KiB..64MiB";
 
 struct tune_options {
     platform_source source;
-    std::vector<std::string> ops;
-    std::vector<std::string> algorithms;
+    tuned_names names;
     std::vector<std::string> sizes{k_default_sizes};
     std::uint32_t factor = 4;
     unsigned jobs = std::max(1u, std::thread::hardware_concurrency());
@@ -52,18 +53,6 @@ struct tune_options {
     std::string json;
     bool quiet = false;
 };
-
-/// A value of an enum by its name on the command line.
-template <class E> E named(const char* option, const std::string& name)
-{
-    std::vector<std::string> names;
-    for (const auto& [value, text] : enum_names<E>::values)
-        if (std::string_view(text) != name_of(k_auto_algorithm))
-            names.emplace_back(text);
-    if (const auto value = value_of<E>(name); value && std::find(names.begin(), names.end(), name) != names.end())
-        return *value;
-    throw user_error(fmt::format("{}: {} cannot be measured; {}", option, in_quotes(name), suggestion(name, names)));
-}
 
 data_size size_named(const std::string& text)
 {
@@ -94,218 +83,6 @@ std::vector<std::uint64_t> sizes_of(const tune_options& options)
             all.insert(bytes);
     }
     return {all.begin(), all.end()};
-}
-
-/// The entries of the workload of a file, without a look at the machine. The document has been read once, so what is
-/// wrong with an entry by itself has been told.
-std::vector<collective_spec> entries_of(const yaml_document& document)
-{
-    std::vector<collective_spec> entries;
-    std::vector<problem> problems;
-    config_reading in(document, problems);
-    if (const yaml_node* node = document.find("workload"))
-        config_detail::read_value(in, *node, "workload", entries);
-    config_detail::validate_value(in, "workload", entries);
-    throw_if_errors(problems);
-    return entries;
-}
-
-/// Cases that differ in size and algorithm alone.
-struct tuned_kind {
-    tuned_cases cases; ///< without ranges
-    std::vector<abi::algorithm> algorithms;
-
-    /// A size that fits into any memory, for questions about the machine.
-    std::uint64_t least_bytes() const { return asks_token ? cases.token.value() : abi::element_bytes(cases.type); }
-    bool asks_token = false; ///< the file names `token`, and `experts_per_token`
-    bool asks_experts = false;
-    std::string entry_keys() const
-    {
-        std::string keys = fmt::format("types: [{}]", name_of(cases.type));
-        if (reduces(cases.op))
-            keys += fmt::format(", redops: [{}]", name_of(cases.redop));
-        if (has_root(cases.op) && cases.root != 0)
-            keys += fmt::format(", root: {}", cases.root);
-        if (cases.transposed)
-            keys += ", transposed: true";
-        if (cases.chunk != tuned_cases().chunk)
-            keys += fmt::format(", chunk: {}", to_string(cases.chunk));
-        if (!cases.groups.empty())
-            keys += ", groups: " +
-                    nlohmann::json(cases.groups).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-        if (asks_token)
-            keys += fmt::format(", token: {}", to_string(cases.token));
-        if (asks_experts)
-            keys += fmt::format(", experts_per_token: {}", cases.experts_per_token);
-        if (abi::moves_tokens(cases.op) && cases.expert_skew > 0)
-            keys += fmt::format(", expert_skew: {}", cases.expert_skew);
-        return keys;
-    }
-    std::string how() const
-    {
-        std::vector<std::string> all;
-        if (has_root(cases.op) && cases.root != 0)
-            all.push_back(fmt::format("root {}", cases.root));
-        if (cases.transposed)
-            all.emplace_back("transposed");
-        if (cases.chunk != tuned_cases().chunk)
-            all.push_back(fmt::format("chunks of {}", to_string(cases.chunk)));
-        if (!cases.groups.empty())
-            all.push_back(fmt::format("groups {}", fmt::join(cases.groups, "; ")));
-        if (abi::moves_tokens(cases.op))
-            all.push_back(fmt::format("tokens of {} to {} ranks{}", to_string(cases.token), cases.experts_per_token,
-                                      cases.expert_skew > 0 ? fmt::format(", skew {}", cases.expert_skew) : ""));
-        return fmt::format("{}", fmt::join(all, ", "));
-    }
-    collective_case case_of(std::uint64_t bytes) const
-    {
-        collective_case c = make_case(cases.op, k_auto_algorithm, cases.type, cases.redop, bytes, cases.token.value());
-        c.experts_per_token = cases.experts_per_token;
-        c.expert_skew = cases.expert_skew;
-        c.root = cases.root;
-        c.transposed = cases.transposed;
-        c.chunk_bytes = cases.chunk.value();
-        c.chunk_is_asked = cases.chunk != k_default_chunk;
-        c.groups = cases.groups;
-        return c;
-    }
-    /// "[{op: all_reduce, algorithms: [ring_1d], sizes: [4 KiB], types: [int32]}]"
-    std::string workload(const std::vector<abi::algorithm>& by, std::uint64_t bytes) const
-    {
-        std::vector<std::pair<std::string, std::string>> collectives;
-        for (const abi::algorithm a : by)
-            collectives.emplace_back(name_of(cases.op), name_of(a));
-        return workload_text(collectives, {to_string(data_size(bytes))}, entry_keys());
-    }
-};
-
-/// What to measure: the entries of the file, for the operations asked for; the defaults of an entry where the file has
-/// none.
-std::vector<tuned_kind> kinds_of(const tune_options& options, const std::vector<collective_spec>& entries)
-{
-    std::vector<abi::collective_op> ops;
-    const auto add_op = [&](abi::collective_op op) {
-        if (std::find(ops.begin(), ops.end(), op) == ops.end())
-            ops.push_back(op);
-    };
-    for (const std::string& name : options.ops)
-        add_op(named<abi::collective_op>("--op", name));
-    if (ops.empty())
-        for (const collective_spec& entry : entries)
-            add_op(entry.op);
-    if (ops.empty())
-        add_op(abi::collective_op::all_reduce);
-    std::vector<tuned_kind> kinds;
-    for (const abi::collective_op op : ops) {
-        std::vector<collective_spec> of_op;
-        for (const collective_spec& entry : entries)
-            if (entry.op == op)
-                of_op.push_back(entry);
-        if (of_op.empty()) {
-            of_op.emplace_back();
-            of_op.back().op = op;
-        }
-        for (const collective_spec& entry : of_op)
-            for (const abi::element_type type : entry.types)
-                for (const abi::reduce_op redop :
-                     reduces(op) ? entry.redops : std::vector<abi::reduce_op>{abi::reduce_op::none}) {
-                    tuned_kind kind;
-                    kind.cases = {op,
-                                  type,
-                                  redop,
-                                  has_root(op) ? entry.root : 0,
-                                  entry.transposed,
-                                  entry.chunk.value_or(k_default_chunk),
-                                  entry.groups,
-                                  entry.token.value_or(k_default_token),
-                                  entry.experts_per_token.value_or(k_default_experts),
-                                  entry.expert_skew,
-                                  {}};
-                    kind.asks_token = abi::moves_tokens(op) && entry.token.has_value();
-                    kind.asks_experts = abi::moves_tokens(op) && entry.experts_per_token.has_value();
-                    if (std::none_of(kinds.begin(), kinds.end(),
-                                     [&](const tuned_kind& k) { return same_cases(k.cases, kind.cases); }))
-                        kinds.push_back(std::move(kind));
-                }
-    }
-    return kinds;
-}
-
-/// Finds which algorithms run each kind on the machine.
-void find_algorithms(const tune_options& options, const tuned_source& source, std::uint64_t smallest,
-                     std::vector<tuned_kind>& kinds)
-{
-    std::vector<abi::algorithm> asked;
-    for (const std::string& name : options.algorithms)
-        if (const abi::algorithm a = named<abi::algorithm>("--algorithms", name);
-            std::find(asked.begin(), asked.end(), a) == asked.end())
-            asked.push_back(a);
-    std::sort(asked.begin(), asked.end()); // columns and ties go by the catalogue
-    std::set<abi::algorithm> used;
-    std::vector<std::string> reasons;
-    for (tuned_kind& kind : kinds) {
-        const std::uint64_t least = kind.least_bytes();
-        if (smallest < least)
-            throw user_error(fmt::format("--sizes: {} B is less than one {} ({} B); begin with {} B.", smallest,
-                                         kind.asks_token ? "token" : name_of(kind.cases.type), least, least));
-        std::vector<std::pair<std::string, std::string>> candidates;
-        std::vector<abi::algorithm> algorithms;
-        for (const auto& [algorithm, name] : enum_names<abi::algorithm>::values)
-            if (algorithm != k_auto_algorithm &&
-                (asked.empty() || std::find(asked.begin(), asked.end(), algorithm) != asked.end())) {
-                candidates.emplace_back(name_of(kind.cases.op), name);
-                algorithms.push_back(algorithm);
-            }
-        const std::vector<std::string> refusals =
-            refusals_of([&](const std::string& workload) { return source.read(workload); }, candidates,
-                        to_string(data_size(kind.least_bytes())), kind.entry_keys(), source.name);
-        std::string why;
-        for (std::size_t i = 0; i < candidates.size(); ++i)
-            if (refusals[i].empty()) {
-                kind.algorithms.push_back(algorithms[i]);
-                used.insert(algorithms[i]);
-            } else {
-                why += fmt::format("\n  {}: {}", candidates[i].second, refusals[i]);
-            }
-        reasons.push_back(why);
-        if (kind.algorithms.empty())
-            throw user_error(fmt::format("{}: no algorithm runs {} here, so there is nothing to compare:{}",
-                                         source.name, name_of(kind.cases.op), why));
-    }
-    for (const abi::algorithm a : asked)
-        if (used.count(a) == 0)
-            throw user_error(fmt::format("--algorithms: {} runs nothing of what is asked for here:{}", name_of(a),
-                                         fmt::join(reasons, "")));
-}
-
-/// The machine, with warnings that hold whatever is measured: not that a key is of no use to one algorithm.
-loaded_platform machine_for(const tuned_source& source, const std::vector<tuned_kind>& kinds)
-{
-    std::string all;
-    for (const tuned_kind& kind : kinds) {
-        const std::string entry = kind.workload(kind.algorithms, kind.least_bytes());
-        all += (all.empty() ? "" : ", ") + entry.substr(1, entry.size() - 2);
-    }
-    loaded_platform loaded = source.read("[" + all + "]");
-    if (loaded.platform)
-        return loaded;
-    std::optional<loaded_platform> first; // some algorithms exclude each other
-    for (const tuned_kind& kind : kinds)
-        for (const abi::algorithm a : kind.algorithms) {
-            loaded_platform one = source.read(kind.workload({a}, kind.least_bytes()));
-            if (!first) {
-                first.emplace(std::move(one));
-                continue;
-            }
-            std::vector<problem>& kept = first->problems;
-            const auto is_not_told = [&](const problem& p) {
-                return p.level != severity::error &&
-                       std::none_of(one.problems.begin(), one.problems.end(),
-                                    [&](const problem& o) { return to_string(o) == to_string(p); });
-            };
-            kept.erase(std::remove_if(kept.begin(), kept.end(), is_not_told), kept.end());
-        }
-    return std::move(*first);
 }
 
 /// Sections with a row for each size, and the points that fill them.
@@ -455,9 +232,11 @@ std::vector<std::string> command_of_point(const tune_options& o, const std::stri
         if (!values.empty())
             words.insert(words.end(), {option, fmt::format("{}", fmt::join(values, ","))});
     };
-    add("--op", o.ops);
+    add("--op", o.names.ops);
     add("--sizes", o.sizes);
-    add("--algorithms", o.algorithms);
+    add("--algorithms", o.names.algorithms);
+    if (o.names.repeats)
+        words.insert(words.end(), {"--iters", std::to_string(*o.names.repeats)});
     if (o.source.seed)
         words.insert(words.end(), {"--seed", std::to_string(*o.source.seed)});
     for (const std::string& set : o.source.overrides)
@@ -576,13 +355,15 @@ std::size_t refused_beside_others(const tuning_section& section)
 std::string command_line_of(const tune_options& o, const std::string& file)
 {
     std::string text = "weft tune " + quoted_for_shell(file);
-    if (!o.ops.empty())
-        text += fmt::format(" --op {}", fmt::join(o.ops, ","));
+    if (!o.names.ops.empty())
+        text += fmt::format(" --op {}", fmt::join(o.names.ops, ","));
     text += fmt::format(" --sizes {}", quoted_for_shell(fmt::format("{}", fmt::join(o.sizes, ","))));
     if (o.factor != tune_options().factor)
         text += fmt::format(" --factor {}", o.factor);
-    if (!o.algorithms.empty())
-        text += fmt::format(" --algorithms {}", fmt::join(o.algorithms, ","));
+    if (!o.names.algorithms.empty())
+        text += fmt::format(" --algorithms {}", fmt::join(o.names.algorithms, ","));
+    if (o.names.repeats)
+        text += fmt::format(" -n {}", *o.names.repeats);
     if (o.source.seed)
         text += fmt::format(" --seed {}", *o.source.seed);
     for (const std::string& set : o.source.overrides)
@@ -614,8 +395,8 @@ int tune(const tune_options& options)
     yaml_document as_written = yaml_document::parse(source.text, source.name);
     as_written.read_layers();
     as_written.apply_overrides(source.source.overrides); // that they fit, also those of the workload
-    std::vector<tuned_kind> kinds = kinds_of(options, entries_of(*as_it_stands.document));
-    find_algorithms(options, source, sizes.front(), kinds);
+    std::vector<tuned_kind> kinds = kinds_of(options.names, entries_of(*as_it_stands.document));
+    find_algorithms(options.names, source, sizes.front(), kinds);
     const loaded_platform loaded = machine_for(source, kinds);
     print_to_stderr("{}", loaded.message());
     if (!loaded.platform)
@@ -628,6 +409,11 @@ int tune(const tune_options& options)
                         plan.points.size(), run_config::k_most_cases));
     for (const problem& p : loaded.problems)
         plan.report.warnings.push_back(to_string(p));
+    const bool once = std::any_of(kinds.begin(), kinds.end(), [](const tuned_kind& k) { return k.repeats == 1; });
+    if (const auto seeds = seeds_in_use(machine.resolved()); once && !seeds.empty()) {
+        plan.report.warnings.push_back(fmt::format("times depend on chance here ({}), and each is of one draw: -n 8 measures means of 8.", seeds.front().first));
+        print_to_stderr("warning: {}\n", plan.report.warnings.back());
+    }
 
     if (options.engine == "slurm")
         require_slurm();
@@ -723,7 +509,7 @@ void add_tune(CLI::App& app, int& exit_code)
     add_platform_options(*command, options->source);
     command
         ->add_option(
-            "--op", options->ops,
+            "--op", options->names.ops,
             "Collectives, separated by commas. Default: those of the file's workload, else\nall_reduce; types, groups and the like are those of the file")
         ->type_name("NAMES")
         ->delimiter(',')
@@ -740,11 +526,12 @@ void add_tune(CLI::App& app, int& exit_code)
                1'000'000)
         ->capture_default_str();
     command
-        ->add_option("--algorithms", options->algorithms,
+        ->add_option("--algorithms", options->names.algorithms,
                      "Algorithms to compare, separated by commas. Default: all that run here")
         ->type_name("NAMES")
         ->delimiter(',')
         ->allow_extra_args(false);
+    add_number(*command, "-n,--iters", options->names.repeats, "Run every point N times, and compare means. Default: `repeats` of the file", "number of runs", 1, k_most_repeats);
     CLI::Option* jobs = add_number(
         *command, "--jobs", options->jobs,
         "Points that run at the same time. Default: one for each core of the host; with\nSlurm: as many as it starts",

@@ -79,7 +79,7 @@ std::string run_trace::summary() const
     if (out_.dropped() > 0)
         text += fmt::format(", {} more beyond --trace-limit", out_.dropped());
     if (out_.crowded() > 0)
-        text += fmt::format(", {} of them marks: more than {} at a time on one track", out_.crowded(),
+        text += fmt::format(", {} of those written are marks: more than {} at a time on one track", out_.crowded(),
                             trace_writer::k_most_lanes);
     return text;
 }

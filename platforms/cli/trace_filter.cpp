@@ -77,6 +77,8 @@ bool trace_filter::shows(const trace_slice& s) const
 {
     if (s.start_ps >= until_ps_ || s.start_ps + s.span_ps < from_ps_)
         return false;
+    if (s.control && ranks_)
+        return false;
     const bool known = s.from != trace_slice::k_nobody || s.to != trace_slice::k_nobody;
     return !known || shows_rank(s.from) || shows_rank(s.to);
 }

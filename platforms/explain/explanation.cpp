@@ -115,7 +115,7 @@ std::string bound_sentence(const json& all)
         : limit == "latency" ? "; nothing is short, steps wait for each other"
         : limit == "link" && busiest == limit && share > k_busy && of_path < k_part ? "; queues of this path wait for links that are busy"
         : of_path < k_little ? fmt::format("; results say \"limited by {}\", of which this path has {:.1f} %: the path counts", limit, 100 * of_path)
-                             : fmt::format("; the run was limited by {}, {:.1f} % of this path", limit, 100 * of_path);
+                             : fmt::format("; the collective was limited by {}, {:.1f} % of this path", limit, 100 * of_path);
     if (share >= 0)
         text += fmt::format("The part of the machine with most to do or to wait for is {}, {:.1f} % of the time{}.\n",
                             busiest, 100 * share,

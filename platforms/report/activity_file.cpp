@@ -62,9 +62,9 @@ json case_json(const case_activity& c)
         j["broken"].push_back(level);
     j["work"] = base64(c.work);
     j["machine"] = base64(c.machine);
-    j["wires"] = json::array(); // [name, local, bytes, busy, credits, arbitration]
+    j["wires"] = json::array(); // [name, local, bytes, busy, credits, arbitration, failed]
     for (const wire_trouble& w : c.wires)
-        j["wires"].push_back({w.name, w.local, w.bytes, rounded(w.busy), rounded(w.credits), rounded(w.arbitration)});
+        j["wires"].push_back({w.name, w.local, w.bytes, rounded(w.busy), rounded(w.credits), rounded(w.arbitration), w.failed});
     j["lanes"] = json::array(); // [wire, vl, credits, fullest, depth in cells]
     for (const lane_trouble& l : c.lanes)
         j["lanes"].push_back({l.wire, l.vl, rounded(l.credits), rounded(l.fullest), l.depth_cells});

@@ -54,6 +54,7 @@ struct wire_trouble {
     bool local = false; ///< between a chip and the fabric: what it starves of is room in the memory behind
     std::uint64_t bytes = 0;
     double busy = 0, credits = 0, arbitration = 0; ///< shares of the time of the case
+    std::string failed = {}; ///< "" unless it was down: since when, and what that did to packets
 };
 /// A VL, and the buffer at its far end.
 struct lane_trouble {

@@ -54,8 +54,8 @@ std::size_t index_of(result_axis& axis, const sweep_axis_value& value)
     return axis.values.size() - 1;
 }
 
-/// "all_reduce ring_1d, number 2 in the workload": of rows that differ in nothing that a result tells. Operation and
-/// algorithm are named where no other axis does.
+/// "all_reduce ring_1d, second of its kind in the workload": of rows that differ in nothing that a result tells.
+/// Operation and algorithm are named where no other axis does.
 void name_entries(placed_results& all)
 {
     std::string what;
@@ -64,8 +64,10 @@ void name_entries(placed_results& all)
             what += axis.values.front().text + " ";
     if (!what.empty())
         what.replace(what.size() - 1, 1, ", ");
-    for (sweep_axis_value& v : all.axes.back().values)
-        v.text = fmt::format("{}number {} in the workload", what, v.text);
+    constexpr const char* k_ordinals[] = {"first", "second", "third"};
+    std::vector<sweep_axis_value>& entries = all.axes.back().values;
+    for (std::size_t i = 0; i < entries.size(); ++i) // in the order of their numbers
+        entries[i].text = fmt::format("{}{} of its kind in the workload", what, i < std::size(k_ordinals) ? k_ordinals[i] : fmt::format("{}th", i + 1));
 }
 
 /// Numbers in ascending order, and the places of results with them.

@@ -179,7 +179,8 @@ private:
         }
         return out;
     }
-    /// Which line is the fastest, from half the way to the value before to half the way to the next, or to crossovers.
+    /// Which line is the fastest, between values with a change at crossovers, or half the way; a mark where lines lack
+    /// the values that would tell.
     std::string strip(const sweep_panel& panel) const
     {
         std::string out;
@@ -193,9 +194,9 @@ private:
         for (std::size_t i = 0; i < panel.fastest.size(); ++i) {
             if (!panel.fastest[i])
                 continue;
-            if (i == 0 || !panel.fastest[i - 1])
+            if (i == 0 || !knows_between(panel, i - 1))
                 add(*panel.fastest[i], x_of(i) - 3, x_of(i) + 3);
-            if (i + 1 == panel.fastest.size() || !panel.fastest[i + 1])
+            if (i + 1 == panel.fastest.size() || !knows_between(panel, i))
                 continue;
             double from = x_of(i);
             std::size_t line = *panel.fastest[i];
@@ -285,7 +286,7 @@ std::string winners_of(const sweep_report& report, const sweep_panels& panels)
     const auto any = std::any_of(panels.panels.begin(), panels.panels.end(),
                                  [](const sweep_panel& p) { return !p.crossovers.empty(); });
     if (!any)
-        return out + "<p>In no panel does the fastest change.</p>\n";
+        return out + "<p>In no panel do curves cross.</p>\n";
     out += scroll_begin("Crossovers") + "<table>\n" +
            table_row({"panel", "from", "to", "between", "and", "about", "time there (us)"}, "th");
     for (const sweep_panel& panel : panels.panels)

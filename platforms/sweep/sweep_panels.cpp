@@ -162,6 +162,16 @@ bool is_unlike(const sweep_panel& panel)
     return false;
 }
 
+/// Where lines lack values, the fastest of two neighbours may have no curve from one to the other: what crosses there
+/// tells nothing of them.
+void forget_unknown_crossovers(sweep_panel& panel)
+{
+    for (std::size_t i = 0; i + 1 < panel.fastest.size(); ++i)
+        if (!knows_between(panel, i))
+            panel.crossovers.erase(std::remove_if(panel.crossovers.begin(), panel.crossovers.end(), [&](const sweep_crossover& c) { return c.from == i; }),
+                                   panel.crossovers.end());
+}
+
 void find_crossovers(const result_axis& x, sweep_panel& panel)
 {
     panel.unlike = is_unlike(panel);
@@ -200,6 +210,17 @@ void find_crossovers(const result_axis& x, sweep_panel& panel)
         }
         panel.crossovers.push_back(found);
     }
+    forget_unknown_crossovers(panel);
+}
+
+/// Values of x at which only one line has a result, by that line: it is the fastest of one.
+std::map<std::size_t, std::vector<std::size_t>> values_of_one_line(const sweep_panel& panel)
+{
+    std::map<std::size_t, std::vector<std::size_t>> all;
+    for (std::size_t i = 0; i < panel.fastest.size(); ++i)
+        if (std::count_if(panel.rows.begin(), panel.rows.end(), [&](const auto& line) { return is_right(line[i]); }) == 1)
+            all[*panel.fastest[i]].push_back(i);
+    return all;
 }
 
 std::string wrong_text(const sweep_panel& panel)
@@ -211,6 +232,20 @@ std::string wrong_text(const sweep_panel& panel)
 }
 
 } // namespace
+
+bool knows_between(const sweep_panel& panel, std::size_t i)
+{
+    if (!panel.fastest[i] || !panel.fastest[i + 1])
+        return false;
+    std::size_t line = *panel.fastest[i];
+    for (const sweep_crossover& c : panel.crossovers)
+        if (c.from == i) {
+            if (c.before != line)
+                return false;
+            line = c.after;
+        }
+    return line == *panel.fastest[i + 1];
+}
 
 sweep_panels panels_of(const placed_results& results, const sweep_plot& plot)
 {
@@ -270,8 +305,22 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
     const std::string wrong = wrong_text(panel);
     if (first == panel.fastest.end())
         return wrong.empty() ? "" : "none" + wrong;
+    std::string behind;
+    for (const auto& [line, values] : values_of_one_line(panel)) {
+        const auto has = static_cast<std::size_t>(std::count_if(panel.fastest.begin(), panel.fastest.end(), [](const auto& f) { return f.has_value(); }));
+        if (values.size() == has)
+            return all.lines[line] + ": no other has a result" + wrong;
+        std::string at;
+        for (const std::size_t i : values)
+            at += (at.empty() ? "" : ", ") + all.x.values[i].text;
+        behind += fmt::format(" ({} alone has a result at {})", all.lines[line], at);
+    }
+    behind += wrong;
     // Lines without a common value of x cross nowhere: `auto` takes one here and another one there.
-    if (panel.crossovers.empty()) {
+    bool known = !panel.crossovers.empty();
+    for (std::size_t i = 0; i + 1 < panel.fastest.size(); ++i)
+        known = known && (knows_between(panel, i) || !panel.fastest[i] || !panel.fastest[i + 1]);
+    if (!known) {
         std::vector<std::pair<std::size_t, std::string>> stretches; // line, and where it is the fastest
         for (std::size_t i = 0; i < panel.fastest.size(); ++i)
             if (const auto& f = panel.fastest[i]; !f)
@@ -283,7 +332,7 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
         std::string text;
         for (const auto& [line, where] : stretches)
             text += fmt::format("{}{} at {}", text.empty() ? "" : "; ", all.lines[line], where);
-        return (stretches.size() > 1 ? text : all.lines[**first] + " everywhere") + wrong;
+        return (stretches.size() > 1 ? text : all.lines[**first] + " everywhere") + behind;
     }
     std::string text = all.lines[**first];
     const auto place = [&](const sweep_crossover& c) {
@@ -294,7 +343,7 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
         const sweep_crossover& c = panel.crossovers[i];
         text += fmt::format("{}{}, {}", i == 0 ? " below " : " to ", place(c), all.lines[c.after]);
     }
-    return text + " above" + wrong;
+    return text + " above" + behind;
 }
 
 } // namespace weft

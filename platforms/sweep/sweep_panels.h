@@ -39,6 +39,10 @@ struct sweep_panels {
     std::vector<sweep_panel> panels;
 };
 
+/// Whether it is known which line is the fastest all the way from value `i` of x to the next: a curve, or curves that
+/// cross, lead from the fastest there to the fastest here.
+bool knows_between(const sweep_panel& panel, std::size_t i);
+
 /// Axes that `plot` does not name are chosen from what varies; no result is left out, and no two share a place.
 sweep_panels panels_of(const placed_results& results, const sweep_plot& plot);
 

@@ -2,10 +2,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/workload/activity_recorder.h"
 
+#include "platforms/workload/link_failure_report.h"
 #include "tlm/check.h"
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 namespace weft {
 
@@ -262,6 +264,7 @@ void activity_recorder::name_troubles(case_activity& c, std::uint64_t now_ps) co
         std::size_t wire;
         std::uint64_t bytes;
         double busy, credits, arbitration;
+        std::string failed;
         double blocked() const { return credits + arbitration; }
     };
     struct found_lane {
@@ -272,17 +275,23 @@ void activity_recorder::name_troubles(case_activity& c, std::uint64_t now_ps) co
     };
     std::vector<found_wire> wires;
     std::vector<found_lane> lanes;
+    std::map<std::pair<const component*, std::string>, std::string> failures;
+    for (failed_wire& f : failed_wires(machine_, c.start_ps, now_ps))
+        failures.emplace(std::pair(f.fabric, std::move(f.name)), std::move(f.what));
     for (std::size_t w = 0; w < before_.size(); ++w) {
         const machine_loads::wire& wire = loads_->wires()[w];
         const wire_load load = wire.load();
-        if (load.wire_bytes == at_start_[w].bytes && load.starved_ps == at_start_[w].starved_ps)
+        const auto failure = failures.empty() ? failures.end() : failures.find({wire.owner, wire.owner->wire_name(wire.number)});
+        const bool failed = failure != failures.end();
+        if (load.wire_bytes == at_start_[w].bytes && load.starved_ps == at_start_[w].starved_ps && !failed)
             continue;
-        const found_wire found{w, load.wire_bytes - at_start_[w].bytes,
+        found_wire found{w, load.wire_bytes - at_start_[w].bytes,
                          share(machine_loads::busy_ps(load, now_ps), at_start_[w].busy_ps),
                          share(load.starved_ps, at_start_[w].starved_ps),
-                         share(machine_loads::contended_ps(load, now_ps), at_start_[w].contended_ps)};
-        if (!wire.local || found.blocked() > 0) // what a port carries, its link carries again
-            wires.push_back(found);
+                         share(machine_loads::contended_ps(load, now_ps), at_start_[w].contended_ps),
+                         failed ? failure->second : std::string()};
+        if (!wire.local || failed || found.blocked() > 0) // what a port carries, its link carries again
+            wires.push_back(std::move(found));
         for (std::uint32_t vl = 0; !wire.local && vl < wire.owner->lanes(); ++vl) {
             const lane_load lane = wire.owner->load_of_lane(wire.number, vl);
             const lane_reading& first = lanes_[first_lane_[w] + vl];
@@ -298,6 +307,8 @@ void activity_recorder::name_troubles(case_activity& c, std::uint64_t now_ps) co
         all.erase(end, all.end());
     };
     first_of(wires, [](const found_wire& a, const found_wire& b) {
+        if (a.failed.empty() != b.failed.empty())
+            return b.failed.empty();
         if (a.blocked() != b.blocked())
             return a.blocked() > b.blocked();
         return a.busy != b.busy ? a.busy > b.busy : a.wire < b.wire;
@@ -311,7 +322,7 @@ void activity_recorder::name_troubles(case_activity& c, std::uint64_t now_ps) co
     });
     for (const found_wire& w : wires) {
         const machine_loads::wire& wire = loads_->wires()[w.wire];
-        c.wires.push_back({wire.owner->wire_name(wire.number), wire.local, w.bytes, w.busy, w.credits, w.arbitration});
+        c.wires.push_back({wire.owner->wire_name(wire.number), wire.local, w.bytes, w.busy, w.credits, w.arbitration, w.failed});
     }
     for (const found_lane& l : lanes) {
         const machine_loads::wire& wire = loads_->wires()[l.wire];

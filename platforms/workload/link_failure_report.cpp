@@ -121,6 +121,22 @@ std::vector<std::string> link_failure_warnings(const machine& m, std::uint64_t e
     return all;
 }
 
+std::vector<failed_wire> failed_wires(const machine& m, std::uint64_t from_ps, std::uint64_t to_ps)
+{
+    std::vector<failed_wire> all;
+    for (const fabric_engine* fabric : m.fabrics())
+        for (const link_failure& one : fabric->link_failures()) {
+            if (!one.affected || one.at_ps > to_ps || one.restored_ps < from_ps || !m.tells_failure(*fabric, one))
+                continue;
+            const told_failure f{one, false};
+            const std::string when = f.restored_ps > to_ps ? "down since " + at_text(f)
+                                                           : fmt::format("down from {} to {}", at_text(f), to_string(duration(f.restored_ps)));
+            const std::string consequence_text = consequence(f);
+            all.push_back({fabric, fabric->link_name(f.link), when + (consequence_text.empty() ? "" : ": " + consequence_text)});
+        }
+    return all;
+}
+
 bool link_failure_holds_packets(const machine& m)
 {
     bool holds = false;

@@ -187,7 +187,7 @@ TEST_CASE("views: explain names what takes most of the path where no part is bus
                            "workload:\n  - {op: all_reduce, algorithms: [switchml], sizes: [1 MiB]}\n");
     REQUIRE(folder.weft("run a.yaml --quiet") == 0);
     REQUIRE(folder.weft("explain out/a --no-reruns") == 0);
-    CHECK_THAT(folder.read("stdout"), Contains("the run was limited by timeout") && !Contains("nothing is short"));
+    CHECK_THAT(folder.read("stdout"), Contains("the collective was limited by timeout") && !Contains("nothing is short"));
 }
 
 TEST_CASE("views: no prediction is below the bound of the links that work")

@@ -512,6 +512,19 @@ TEST_CASE("explain: Ctrl-C keeps what is known")
     CHECK_FALSE(j.at("changes").back().contains("time_ps"));
 }
 
+TEST_CASE("explain: Ctrl-C before the path is known says so")
+{
+    started_program p;
+    p.write("file.yaml", "platform: tpu_v3\nname: mesh\nburst: 1 packet\nmesh: {rows: 8, cols: 8}\n"
+                         "workload: [{op: all_reduce, algorithms: [ring_1d], sizes: [8 MiB]}]\n");
+    REQUIRE(p.run({"run", "file.yaml", "--quiet", "--out", "out", "--set", "data=off"}) == 0);
+    p.start({"explain", "out", "--quiet"});
+    std::this_thread::sleep_for(std::chrono::milliseconds(700));
+    p.signal(SIGINT);
+    CHECK(p.finish() == 130);
+    CHECK(has(p.err(), "interrupted before the path of all_reduce"));
+}
+
 TEST_CASE("explain: what is approximate is told with its share")
 {
     const auto text_of_run = [](const std::string& file) {

@@ -327,6 +327,35 @@ workload:
     CHECK(to_workers >= to_switch);
 }
 
+TEST_CASE("packets that a failing link cuts or stops are in trace and log and the report names the link first")
+{
+    const program_folder folder;
+    folder.write("a.yaml", "platform: ub_mesh\nname: cut\nmesh: {boards: 1, npus: 4, backplane: false}\nfirmware_timeout: 200 us\n"
+                           "faults: {links: [{from: \"npu(p0,r0,b0,0)\", to: \"npu(p0,r0,b0,1)\", at: 5 us}]}\n"
+                           "workload: [{op: all_to_all, sizes: [1 MiB]}]\n");
+    REQUIRE(folder.weft("run a.yaml --set ub.transport=ctp --report --out out --trace t.json --log l.txt --trace-limit 10000000") == 1);
+    const std::string failure = json::parse(folder.read("out/results.json")).at("failure");
+    const std::size_t at = failure.find(" after the start of this collective: ");
+    REQUIRE(at != std::string::npos);
+    const auto lost = std::stoul(failure.substr(at + 37));
+    CHECK(lost > 0);
+    const std::string log = folder.read("l.txt");
+    std::size_t packets = 0;
+    for (std::size_t i = log.find("lost: to "); i != std::string::npos; i = log.find("lost: to ", i + 1)) {
+        const std::string line = log.substr(log.rfind('\n', i) + 1, i - log.rfind('\n', i) - 1);
+        CHECK((has(line, "npu(p0,r0,b0,0).X") || has(line, "npu(p0,r0,b0,1).X")));
+        const std::size_t bytes = log.find("\"bytes\":", i);
+        packets += std::stoul(log.substr(bytes + 8)) / 1024; // of trains, all of them
+    }
+    CHECK(packets == lost);
+    const trace t = trace_of(folder.read("t.json"));
+    CHECK(t.crossings == 0);
+    const json wires = json::parse(folder.read("out/activity.json")).at("cases").at(0).at("wires");
+    for (int i : {0, 1})
+        CHECK_THAT(wires.at(i).at(6).get<std::string>(), Catch::StartsWith("down since 5 us: "));
+    CHECK(wires.at(2).at(6) == "");
+}
+
 TEST_CASE("a trace shows the ranks and links and the time that are asked for")
 {
     const program_folder folder;

@@ -428,6 +428,26 @@ TEST_CASE("tune: one algorithm and one size and groups and prime sizes")
     CHECK(r.at("chosen_by") == "tuning out/tuning.yaml");
 }
 
+TEST_CASE("tune: where frames are lost by chance one draw is warned of and means of several are compared")
+{
+    const program_folder folder;
+    folder.write("a.yaml", k_rack + "workload: [{op: all_reduce, sizes: [64 KiB]}]\n");
+    const std::string lossy = "tune a.yaml --quiet --sizes 64KiB --algorithms switchml --out out --set network.cable.impairments.loss=0.01 ";
+    REQUIRE(folder.weft("tune a.yaml --quiet --sizes 64KiB --algorithms switchml --out out") == 0);
+    CHECK_FALSE(has(folder.read("stderr"), "chance"));
+    REQUIRE(folder.weft(lossy) == 0);
+    CHECK_THAT(folder.read("stderr"), Contains("times depend on chance here"));
+    const json once = json::parse(folder.read("out/tuning.json")).at("tables").at(0);
+    REQUIRE(folder.weft(lossy + "-n 5") == 0);
+    CHECK_FALSE(has(folder.read("stderr"), "chance"));
+    const json mean = json::parse(folder.read("out/tuning.json")).at("tables").at(0);
+    CHECK(mean.at("how") == "means of 5");
+    CHECK(mean.at("rows").at(0).at("time_us") != once.at("rows").at(0).at("time_us"));
+    CHECK_THAT(folder.read("out/tuning.yaml"), Contains("-n 5"));
+    const json run = result_of_run(folder, "a.yaml", "-n 5 --set network.cable.impairments.loss=0.01 " + entry("all_reduce", "switchml", "64 KiB", ", repeats: 5"));
+    CHECK(run.at("time_us") == mean.at("rows").at(0).at("time_us").at("switchml"));
+}
+
 TEST_CASE("tune: input that cannot be used is refused and nothing is written")
 {
     const program_folder folder;

@@ -139,7 +139,8 @@ weft.tables = (() => {
       make("p", { class: "hint" }, (c.limited_by ? `Limited by ${weft.limitWords[c.limited_by]}. ` : c.complete ? "" : "It did not complete: these are shares of the time until the run ended. ") + `A bar is the share of the time for which the part of its kind with most was busy; ` +
         "credits: a link was idle while a head waited for them; arbitration: a link was busy while a head from another rank waited."));
   }
-  const causeOf = ([, local, , busy, credits, arbitration]) => {
+  const causeOf = ([, local, , busy, credits, arbitration, failed]) => {
+    if (failed) return make("b", { class: "bad" }, "failure: " + failed);
     if (Math.max(credits, arbitration) < 0.005 || busy > 0.9 && credits < 0.05 && arbitration < 0.05)
       return busy >= 0.5 ? "serialisation: it is busy" : "nothing: it waits for firmware and DMA to send";
     if (credits >= arbitration) return local ? "memory: its receive buffer is full" : "credits of the next buffer";
