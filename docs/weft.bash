@@ -31,7 +31,7 @@ _weft()
         'scale') words='-h --help --set --seed --to --jobs --point-timeout --json --quiet'; arguments=files; with_value='--set|--seed|--to|--jobs|--point-timeout|--json' ;;
         'sweep') words='-h --help --set --seed --jobs --timeout --point-timeout --memory --engine --sbatch --out --skip-invalid --dry-run --quiet'; arguments=files; with_value='--set|--seed|--jobs|--timeout|--point-timeout|--memory|--engine|--sbatch|--out' ;;
         'compare') words='-h --help --tolerance --html --csv --quiet'; arguments=files; with_value='--tolerance|--html' ;;
-        'tune') words='-h --help --set --seed --op --sizes --factor --algorithms --jobs --timeout --point-timeout --memory --engine --sbatch --out --json --quiet'; arguments=files; with_value='--set|--seed|--op|--sizes|--factor|--algorithms|--jobs|--timeout|--point-timeout|--memory|--engine|--sbatch|--out|--json' ;;
+        'tune') words='-h --help --set --seed --op --sizes --factor --algorithms -n --iters --jobs --timeout --point-timeout --memory --engine --sbatch --out --json --quiet'; arguments=files; with_value='--set|--seed|--op|--sizes|--factor|--algorithms|-n|--iters|--jobs|--timeout|--point-timeout|--memory|--engine|--sbatch|--out|--json' ;;
         'validate') words='-h --help --out --json --configs --quick'; arguments=platforms; with_value='--out|--json|--configs' ;;
     esac
     COMPREPLY=()

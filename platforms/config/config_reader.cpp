@@ -2,11 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/config/config_reader.h"
 
+#include "platforms/config/suggest.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <unordered_set>
 
 namespace weft {
@@ -256,14 +261,30 @@ bool config_reading::read_file_name(const yaml_node& node, const std::string& pa
 {
     if (!read_text(node, path, out))
         return false;
+    if (out.empty())
+        return true;
     const std::string& file = document_.file_that_sets(path);
     const std::size_t slash = file.rfind('/');
-    if (out.empty() || out.front() == '/' || slash == std::string::npos)
-        return true;
     std::error_code error;
-    if (const std::string beside = file.substr(0, slash + 1) + out; std::filesystem::exists(beside, error))
-        out = beside;
+    if (out.front() != '/' && slash != std::string::npos)
+        if (const std::string beside = file.substr(0, slash + 1) + out; std::filesystem::exists(beside, error))
+            out = beside;
+    if (const std::string why = why_unreadable(out); !why.empty())
+        weft::add_problem(document_, problems_, path, why); // the name is what the user wrote: it is judged further
     return true;
+}
+
+std::string why_unreadable(const std::string& file)
+{
+    std::error_code error;
+    const bool is_there = std::filesystem::exists(file, error);
+    if (is_there && !std::filesystem::is_regular_file(file, error))
+        return fmt::format("names {}, which is no file.", in_quotes(file));
+    errno = 0;
+    if (std::ifstream(file, std::ios::binary))
+        return "";
+    return fmt::format("names {}, which cannot be read: {}.{}", in_quotes(file), std::strerror(errno),
+                       is_there || file.front() == '/' ? "" : " It is looked for in the folder of the file that names it, then in the present one.");
 }
 
 bool config_reading::read_quantity(const yaml_node& node, const std::string& path, quantity_kind kind,

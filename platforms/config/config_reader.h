@@ -70,7 +70,7 @@ public:
     bool read_real(const yaml_node& node, const std::string& path, double& out);
     bool read_text(const yaml_node& node, const std::string& path, std::string& out);
     /// A name that is found from here on: in the folder of the file that has the key, or else as it stands, from the
-    /// present folder.
+    /// present folder. A problem where there is no file that can be read; "" is none.
     bool read_file_name(const yaml_node& node, const std::string& path, std::string& out);
     bool read_quantity(const yaml_node& node, const std::string& path, quantity_kind kind, std::uint64_t& out);
     /// Cycles, or a time where the clock is known: the nearest whole number of its cycles, with a warning where that is
@@ -88,6 +88,9 @@ private:
     std::set<std::string> failed_;
     std::set<std::string> unlisted_;
 };
+
+/// Of the name of a file, not "": the rest of a sentence on the key that has it; "" where it is a file that can be read.
+std::string why_unreadable(const std::string& file);
 
 namespace config_detail {
 

@@ -105,7 +105,12 @@ public:
     std::string routing_report() const override { return routing().report(); }
     std::string route_tables() const final { return routing().route_tables(); }
 
-    /// What only further files, routes and proofs tell; called once, of a configuration without errors whose tables, if
+    /// What is wrong with files that the configuration names, beside routing, tuning and firmware.
+    virtual void read_files(const yaml_document& document, std::vector<problem>& problems)
+    {
+        static_cast<void>(document), static_cast<void>(problems);
+    }
+    /// What only routes and proofs tell; called once, of a configuration without errors whose tables, if
     /// any, are good.
     virtual void find_problems(const yaml_document& document, std::vector<problem>& problems)
     {
@@ -173,12 +178,13 @@ std::unique_ptr<platform> read_platform(const yaml_document& document, std::vect
         } catch (const user_error& e) {
             add_problems_of_file(document, problems, "routing", e);
         }
-        if (has_errors())
-            return nullptr;
     }
+    made->read_files(document, problems);
     const std::optional<tuning_table> tuned = find_tuning(document, problems, made->config().run);
-    if (has_errors())
+    if (has_errors()) {
+        sort_problems(document, problems);
         return nullptr;
+    }
     if (uses_auto(made->run())) {
         std::vector<problem> leaves_out;
         for (const config_problem& p : choose_algorithms(made->config().run, *made, tuned ? &*tuned : nullptr, made->config().limits()))

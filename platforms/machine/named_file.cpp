@@ -2,21 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "platforms/machine/named_file.h"
 
-#include "platforms/config/suggest.h"
+#include "platforms/config/config_reader.h"
 
-#include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 
 namespace weft {
 
 void check_named_file(const std::string& file)
 {
-    std::error_code error;
-    if (!std::filesystem::is_regular_file(file, error) || !std::ifstream(file, std::ios::binary))
-        throw user_error(fmt::format(
-            "is {}, which is no file that can be read, neither from the folder of this file nor from the present one.",
-            in_quotes(file)));
+    if (const std::string why = why_unreadable(file); !why.empty())
+        throw user_error(why);
 }
 
 void add_problems_of_file(const yaml_document& document, std::vector<problem>& problems, const std::string& key,

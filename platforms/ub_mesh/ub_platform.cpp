@@ -150,10 +150,19 @@ public:
         costs.unit_bits_us = static_cast<double>(cycles_to_ps(unit.check_bit_cycles.value(), unit.clock)) / 1e6;
     }
 
+    void read_files(const yaml_document& document, std::vector<problem>& problems) override
+    {
+        if (config_.prices.empty())
+            return;
+        try {
+            prices_ = read_prices(config_.prices, problems);
+        } catch (const user_error& e) {
+            add_problems_of_file(document, problems, "prices", e);
+        }
+    }
+
     void find_problems(const yaml_document& document, std::vector<problem>& problems) override
     {
-        if (!config_.prices.empty() && !find_prices(document, problems))
-            return;
         if (!routing().problem().empty()) {
             add_problem(document, problems, routing().problem_key(), routing().problem());
             return;
@@ -230,21 +239,6 @@ private:
             const std::uint64_t head_ps = ub_pipeline(config_.ub, ub_device::npu).value() + ub_way_ps(config_.ub, routes.plan, paths.front().links);
             costs.hop_us[d] = static_cast<double>(head_ps) / 1e6;
         }
-    }
-    /// Whether prices were read.
-    bool find_prices(const yaml_document& document, std::vector<problem>& problems)
-    {
-        const std::size_t before = problems.size();
-        try {
-            prices_ = read_prices(config_.prices, problems);
-        } catch (const user_error& e) {
-            add_problem(
-                document, problems, "prices",
-                fmt::format("cannot be read, neither from the folder of this file nor from the present one: {}.",
-                            e.what()));
-        }
-        return std::none_of(problems.begin() + static_cast<std::ptrdiff_t>(before), problems.end(),
-                            [](const problem& p) { return p.level == severity::error; });
     }
     /// What can be told only when paths are known.
     std::vector<config_problem> warnings() const

@@ -367,10 +367,9 @@ TEST_CASE("tune: wrong tables are refused with their lines and all problems at o
     CHECK(folder.weft("check a.yaml --set tuning=nowhere.yaml") == 2);
     CHECK_THAT(
         folder.read("stderr"),
-        Contains(
-            "error: tuning: is 'nowhere.yaml', which is no file that can be read, neither from the folder of this file"));
+        Contains("error: tuning: names 'nowhere.yaml', which cannot be read: No such file or directory. It is looked for in the folder of the file"));
     CHECK(folder.weft("check a.yaml --set tuning=.") == 2);
-    CHECK_THAT(folder.read("stderr"), Contains("error: tuning: is '.', which is no file that can be read"));
+    CHECK_THAT(folder.read("stderr"), Contains("error: tuning: names '.', which is no file."));
 }
 
 TEST_CASE("tune: points that are refused or fail are told and do not stop the others")
