@@ -17,6 +17,9 @@ constexpr std::uint64_t k_output_alignment = 1 << 20;
 /// What a buffer holds before its bytes have arrived.
 constexpr int k_poison = 0xee;
 constexpr std::uint64_t k_guard_bytes = 1024; ///< behind a buffer
+// Of a result whose answer is kept: all of a short one, else a part of every smallest packet.
+constexpr std::uint64_t k_kept_whole = 64 << 10;
+constexpr std::uint64_t k_kept_every = 256, k_kept_bytes = 8;
 /// Each rank has its own bytes there: a message that is too long brings those of its source.
 std::vector<std::uint8_t> guard_of(std::uint32_t rank, std::uint64_t bytes)
 {
@@ -168,6 +171,44 @@ void case_memory::set_guard(chip& of, std::uint64_t end, std::uint64_t next, con
     write(of.memory, end, guard_of(of.rank(), bytes).data(), bytes);
 }
 
+void case_memory::begin_fill()
+{
+    guards_.clear();
+    results_.assign(machine_.chips().size(), {});
+}
+
+std::uint64_t case_memory::digest_of(std::uint32_t rank) const
+{
+    const result_place& r = results_[rank];
+    const chip_memory& memory = machine_.chips()[rank]->memory;
+    digest64 d;
+    std::vector<std::uint8_t> bytes(r.bytes <= k_kept_whole ? r.bytes : k_kept_bytes);
+    const std::uint64_t step = r.bytes <= k_kept_whole ? std::max<std::uint64_t>(1, r.bytes) : k_kept_every;
+    for (std::uint64_t at = 0; at < r.bytes; at += step) {
+        const std::uint64_t n = std::min<std::uint64_t>(bytes.size(), r.bytes - at);
+        memory.read_bytes(r.offset + at, bytes.data(), n);
+        d.update(bytes.data(), n);
+    }
+    return d.value();
+}
+
+void case_memory::keep_answer(std::uint32_t rank, std::uint64_t at_ps)
+{
+    if (rank >= results_.size() || results_[rank].bytes == 0)
+        return;
+    results_[rank].digest = digest_of(rank);
+    results_[rank].answer_ps = at_ps;
+}
+
+std::vector<case_memory::early_answer> case_memory::early_answers() const
+{
+    std::vector<early_answer> early;
+    for (std::uint32_t rank = 0; rank < results_.size(); ++rank)
+        if (results_[rank].answer_ps != k_never_ps && digest_of(rank) != results_[rank].digest)
+            early.push_back({rank, results_[rank].answer_ps});
+    return early;
+}
+
 std::string case_memory::broken_guard() const
 {
     for (const guard& g : guards_) {
@@ -186,7 +227,7 @@ void case_memory::fill(const placed_case& placed, const rank_groups& groups)
 {
     const collective_case& c = placed.what;
     const std::uint64_t buffer = placed.buffer_offset, element = abi::element_bytes(c.type);
-    guards_.clear();
+    begin_fill();
     for (chip* target : machine_.chips()) {
         if (target->rank() >= machine_.data_ranks()) { // helps, and brings no data
             set(target->memory, buffer, c.count * element, 0);
@@ -205,6 +246,8 @@ void case_memory::fill(const placed_case& placed, const rank_groups& groups)
                   });
         const std::uint64_t end = in.first + in.count;
         set(target->memory, buffer + end * element, (c.count - end) * element, k_poison);
+        const abi::element_range out = result_range(c, place, size);
+        results_[target->rank()] = {(c.op == abi::collective_op::all_to_all ? output_offset_ : buffer) + out.first * element, out.count * element};
         if (buffer == 0) // else other buffers of a training step may follow
             set_guard(*target, c.count * element, output_offset_, "its buffer");
         if (c.op == abi::collective_op::all_to_all) {
@@ -225,7 +268,7 @@ void case_memory::write(chip_memory& memory, std::uint64_t offset, const void* f
 void case_memory::fill_tokens(const placed_case& placed, const rank_groups& groups, bool with_data)
 {
     const collective_case& c = placed.what;
-    guards_.clear();
+    begin_fill();
     const std::vector<token_lists> all = lists_of_groups(c, placed.input_seed, groups);
     const std::uint64_t element = abi::element_bytes(c.type);
     for (std::uint32_t group = 0; group < groups.groups() && !stop_requested(); ++group) {
@@ -241,6 +284,7 @@ void case_memory::fill_tokens(const placed_case& placed, const rank_groups& grou
             });
             const std::uint64_t results = sends_own ? lists.received_count(place) : lists.own(place).size();
             set(memory, output_offset_, results * c.token_bytes, k_poison);
+            results_[members[place]] = {output_offset_, results * c.token_bytes};
             set_guard(*machine_.chips()[members[place]], output_offset_ + results * c.token_bytes, token_lists_offset_for(output_offset_, c), "its output");
         }
     }

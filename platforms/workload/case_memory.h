@@ -42,6 +42,15 @@ public:
         return check_result(placed.what, placed.input_seed, groups, reader_of(placed));
     }
 
+    /// A rank answers at `at_ps`, now: of its result a digest is kept, above 64 KiB of 8 bytes in 256.
+    void keep_answer(std::uint32_t rank, std::uint64_t at_ps);
+    struct early_answer {
+        std::uint32_t rank;
+        std::uint64_t at_ps;
+    };
+    /// The ranks whose result has changed since they answered, lowest first.
+    std::vector<early_answer> early_answers() const;
+
     /// After the collective: who wrote behind a buffer or an output, as a sentence; "" for nobody.
     std::string broken_guard() const;
 
@@ -52,6 +61,13 @@ private:
         std::uint64_t bytes;
         const char* behind; ///< "its buffer"
     };
+    struct result_place { ///< in the memory of a rank
+        std::uint64_t offset = 0, bytes = 0;
+        std::uint64_t answer_ps = k_never_ps;
+        std::uint64_t digest = 0; ///< at its answer
+    };
+    void begin_fill();
+    std::uint64_t digest_of(std::uint32_t rank) const;
     void set_guard(chip& of, std::uint64_t end, std::uint64_t next, const char* behind);
     template <class Fill> void each_span(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, Fill&& fill);
     void set(chip_memory& memory, std::uint64_t offset, std::uint64_t bytes, int value);
@@ -61,6 +77,7 @@ private:
     machine& machine_;
     std::uint64_t output_offset_;
     std::vector<guard> guards_;
+    std::vector<result_place> results_; ///< by rank; no bytes: it has none
 };
 
 /// Offset of the output buffer of all_to_all, dispatch and combine: behind the largest input, page-aligned.

@@ -120,13 +120,28 @@ bool collective_host::run_collective(const collective_case& asked, std::uint64_t
     end_ps_ = last_answer_ps_;
     result = result_of(placed, groups);
     result.shares = shares;
-    if (const std::string broken = checked ? memory_.broken_guard() : ""; !broken.empty()) {
-        outcome_.failure = fmt::format("{}: {}: a message or a store of the firmware is too long, or goes to a wrong place.", name_of_case(c), broken);
+    if (const std::string why = checked ? wrong_use_of_memory() : ""; !why.empty()) {
+        outcome_.failure = fmt::format("{}: {}", name_of_case(c), why);
         outcome_.failed_case = c;
         outcome_.failed_start_ps = last_start_ps_;
         return false;
     }
     return true;
+}
+
+/// What the check of the answer does not see.
+std::string collective_host::wrong_use_of_memory() const
+{
+    if (const std::string broken = memory_.broken_guard(); !broken.empty())
+        return broken + ": a message or a store of the firmware is too long, or goes to a wrong place.";
+    const std::vector<case_memory::early_answer> early = memory_.early_answers();
+    if (early.empty())
+        return "";
+    const auto [rank, at_ps] = early.front();
+    return fmt::format("rank {} answered at {}, {} before the last one, and bytes of its result came after that{}. Firmware rings MAILBOX.DONE when all of "
+                       "its result is there.",
+                       rank, rounded_text(duration(at_ps)), rounded_text(duration(last_answer_ps_ - at_ps)),
+                       early.size() == 1 ? "" : fmt::format("; of {} further rank{}, too", early.size() - 1, early.size() == 2 ? "" : "s"));
 }
 
 /// Posts the command and takes the answers. False: it failed, or was interrupted.
@@ -136,6 +151,7 @@ bool collective_host::carry_out(const placed_case& placed, const abi::command& c
     now_.emplace();
     now_->placed = placed;
     now_->start_ps = kernel_now_ps();
+    now_->keeps_answers = config_.data == data_mode::checked && command.only_prepares == 0;
     now_->traffic_before = now_->traffic_seen = traffic_so_far(machine_);
     now_->moved_ps = now_->start_ps;
     now_->answer_ps.assign(machine_.chips().size(), k_never_ps);
@@ -228,6 +244,8 @@ void collective_host::on_done(std::uint32_t rank, std::uint32_t sequence)
     last_answer_ps_ = kernel_now_ps();
     if (now_ && rank < now_->answer_ps.size())
         now_->answer_ps[rank] = last_answer_ps_;
+    if (now_ && now_->keeps_answers)
+        memory_.keep_answer(rank, last_answer_ps_);
     if (observer_ != nullptr)
         observer_->on_answer(rank, last_answer_ps_);
     if (++answers_ == ranks())

@@ -107,6 +107,7 @@ private:
         answer_times answer_ps; ///< by rank
         std::string picture;    ///< of who waits for what; "" until nothing can move any more
         std::uint64_t picture_ps = 0;
+        bool keeps_answers = false; ///< for case_memory::early_answers()
         bool gave_up_before = false; ///< a wait had timed out before all stood still
         std::uint64_t traffic_before = 0; ///< bytes that had arrived anywhere when it began
         std::uint64_t traffic_seen = 0;   ///< at the last look
@@ -144,6 +145,7 @@ private:
     bool firmware_polls_instead_of_booting() const;
     bool is_over_bound();
     case_result result_of(const placed_case& placed, const rank_groups& groups);
+    std::string wrong_use_of_memory() const;
     void on_done(std::uint32_t rank, std::uint32_t sequence) override;
     void note_failure(std::string why);
     void keep_finished_groups();

@@ -6,6 +6,7 @@
 #include "hw/core/host_watch.h"
 #include "hw/core/iss.h"
 #include "platforms/debug/code_places.h"
+#include "platforms/workload/shipped_firmware.h"
 #include "testbenches/issues/started_program.h"
 #include "testbenches/support/child.h"
 #include "testbenches/support/small_machines.h"
@@ -46,6 +47,49 @@ void never_acknowledges(abi::hal& hal, std::uint64_t)
         hal.copy_out(abi::k_response_address, &r, sizeof r);
         hal.write32(abi::k_mailbox_base + abi::mailbox::DONE, r.sequence);
     }
+}
+
+/// The shipped firmware, but that rank answers as soon as it has taken the command; what it answers later is not sent.
+class early_hal final : public abi::hal {
+public:
+    explicit early_hal(abi::hal& below) : below_(below) {}
+    std::uint32_t read32(std::uint64_t address) override { return below_.read32(address); }
+    void write32(std::uint64_t address, std::uint32_t value) override
+    {
+        if (address == abi::k_mailbox_base + abi::mailbox::DONE)
+            return;
+        below_.write32(address, value);
+        if (address != abi::k_mailbox_base + abi::mailbox::COMMAND_ACK)
+            return;
+        abi::response r;
+        r.sequence = value;
+        below_.copy_out(abi::k_response_address, &r, sizeof r);
+        below_.write32(abi::k_mailbox_base + abi::mailbox::DONE, value);
+    }
+    std::uint64_t read64(std::uint64_t address) override { return below_.read64(address); }
+    void write64(std::uint64_t address, std::uint64_t value) override { below_.write64(address, value); }
+    void copy_in(void* to, std::uint64_t from, std::uint32_t bytes) override { below_.copy_in(to, from, bytes); }
+    void copy_out(std::uint64_t to, const void* from, std::uint32_t bytes) override { below_.copy_out(to, from, bytes); }
+    std::uint32_t wait_irq(std::uint32_t mask, std::uint64_t timeout_ns) override { return below_.wait_irq(mask, timeout_ns); }
+    bool poll_until(std::uint64_t address, std::uint32_t mask, std::uint32_t expected, std::uint64_t timeout_ns) override
+    {
+        return below_.poll_until(address, mask, expected, timeout_ns);
+    }
+    void compute(std::uint32_t work) override { below_.compute(work); }
+    void spin(std::uint32_t work) override { below_.spin(work); }
+    std::uint64_t now_ns() override { return below_.now_ns(); }
+    void log(const char* text, std::uint64_t value) override { below_.log(text, value); }
+    abi::bus_fault fault() const override { return below_.fault(); }
+    void clear_fault() override { below_.clear_fault(); }
+
+private:
+    abi::hal& below_;
+};
+
+void answers_at_once(abi::hal& hal, std::uint64_t argument)
+{
+    early_hal early(hal);
+    shipped_firmware().entry(early, argument);
 }
 
 /// How a run ends in which rank 1 has this firmware.
@@ -130,6 +174,14 @@ TEST_CASE("firmware that does not acknowledge its command is told so")
     const std::string end = end_of(never_acknowledges, 0);
     INFO(end);
     CHECK(has(end, "firmware does not acknowledge its command.\nrank 1, chip(0,1): answers one command over and over; it does not write MAILBOX.COMMAND_ACK"));
+}
+
+TEST_CASE("a rank that answers before its result is there fails the run with its time although the bytes are right at the end")
+{
+    const std::string end = end_of(answers_at_once, 0);
+    INFO(end);
+    CHECK(has(end, "all_reduce ring_1d of 4096 B: rank 1 answered at "));
+    CHECK(has(end, "and bytes of its result came after that. Firmware rings MAILBOX.DONE when all of its result is there."));
 }
 
 TEST_CASE("rv64 firmware that loops without an access is stopped and named")
