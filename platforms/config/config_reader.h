@@ -89,7 +89,7 @@ private:
     std::set<std::string> unlisted_;
 };
 
-/// Of the name of a file, not "": the rest of a sentence on the key that has it; "" where it is a file that can be read.
+/// Of the name of a file, not "": the rest of a sentence on the key that has it; "" where the file can be read.
 std::string why_unreadable(const std::string& file);
 
 namespace config_detail {

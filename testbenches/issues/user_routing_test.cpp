@@ -98,7 +98,7 @@ TEST_CASE("tables that can deadlock or that end or that cannot be read stop befo
     CHECK_THAT(refused("chip(0,0) * +X 0\nchip(0,9) * +Y 0\n"),
                Contains("routes.txt:2:1: error: 'chip(0,9)' is no router here; a name is for example chip(0,0)."));
     CHECK(folder.weft("check a.yaml --set routing=nowhere.txt") == 2);
-    CHECK_THAT(folder.read("stderr"), Contains("error: routing: is 'nowhere.txt'") && Contains("neither from the folder of this file"));
+    CHECK_THAT(folder.read("stderr"), Contains("error: routing: names 'nowhere.txt', which cannot be read") && Contains("in the folder of the file that names it"));
 }
 
 TEST_CASE("tables of a UB board leave no other way when a link goes down and need none of an NPU that failed")
