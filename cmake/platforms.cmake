@@ -7,7 +7,8 @@ file(STRINGS "${PROJECT_SOURCE_DIR}/platforms/platforms.txt" weft_platforms REGE
 
 # weft_platform_list(name [MODELS_ONLY] platform ...)
 #
-# Static library weft_<name> with cli::platforms(), which the commands loop over: these platforms, in this order.
+# Static library weft_<name> with cli::platforms(), which the commands loop over: these platforms, in this order; and
+# with cli::platform_names(), which are all.
 # A platform with Verilog has it in a library of its own, weft::platforms_<platform>_rtl; with MODELS_ONLY
 # weft::platforms_<platform>_models_only takes its place. Without MODELS_ONLY there is cli::studies(), too: of the
 # platforms with a library weft::platforms_<platform>_studies.
@@ -42,6 +43,7 @@ const std::vector<const platform_studies*>& studies()
 ]])
         string(CONFIGURE "${studies}" studies @ONLY)
     endif()
+    list(JOIN weft_platforms "\", \"" all_names)
     set(source "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
     file(CONFIGURE OUTPUT "${source}" CONTENT [[// Made from platforms/platforms.txt.
 #include "platforms/cli/platforms.h"
@@ -54,6 +56,12 @@ namespace weft::cli {
 const std::vector<const platform_info*>& platforms()
 {
     static const std::vector<const platform_info*> all{@listed@};
+    return all;
+}
+
+const std::vector<std::string>& platform_names()
+{
+    static const std::vector<std::string> all{"@all_names@"};
     return all;
 }
 @studies@

@@ -1,14 +1,17 @@
 // Copyright 2026 The weft authors
 // SPDX-License-Identifier: Apache-2.0
 //
-// The commands of a program. There are two, of the same main.cpp: weft has all of them, weft_first those that a fresh
-// clone needs first, and takes half as long to build (docs/adr/0031-first-program.md).
+// The commands of a program. There are two sets, of the same main.cpp: weft has all of them, weft_first those that a
+// fresh clone needs first, and takes half as long to build; weft_first_<platform> is weft_first for files of one
+// platform (docs/adr/0031-first-program.md).
 #pragma once
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 #include <vector>
+
+namespace CLI {
+class App; // its header takes seconds to compile
+}
 
 namespace weft::cli {
 

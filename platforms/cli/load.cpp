@@ -3,12 +3,14 @@
 #include "platforms/cli/cli.h"
 
 #include "platforms/config/suggest.h"
+#include "platforms/config/whole_program.h"
 #include "platforms/config/yaml_layers.h"
 #include "tlm/standard_error.h"
 
 #include <algorithm>
 #include <charconv>
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace weft::cli {
 
@@ -70,10 +72,7 @@ namespace {
 
 std::string names_of_platforms()
 {
-    std::string list;
-    for (const platform_info* info : platforms())
-        list += (list.empty() ? "" : ", ") + std::string(info->name);
-    return list;
+    return fmt::format("{}", fmt::join(platform_names(), ", "));
 }
 
 /// The platform that the file names, or nullptr and a problem; `meant` is then a guess, if there is one.
@@ -107,12 +106,12 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
                              names_of_platforms())});
         return nullptr;
     }
-    std::vector<std::string> names;
-    for (const platform_info* info : platforms()) {
+    for (const platform_info* info : platforms())
         if (wanted->text == info->name)
             return info;
-        names.emplace_back(info->name);
-    }
+    const std::vector<std::string>& names = platform_names();
+    if (std::find(names.begin(), names.end(), wanted->text) != names.end())
+        throw whole_program_needed("platform: " + wanted->text);
     std::string near = closest(wanted->text, names);
     for (const platform_info* info : platforms())
         if (info->former_name != nullptr && wanted->text == info->former_name)

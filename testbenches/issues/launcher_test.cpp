@@ -13,7 +13,7 @@ namespace {
 /// A copy of the launcher, with programs that are up to date.
 class launcher_copy : public program_shell {
 public:
-    enum class built : std::uint8_t { nothing, first, all };
+    enum class built : std::uint8_t { nothing, first_of_tpu_v3, first, all };
     explicit launcher_copy(built what = built::all)
     {
         const fs::path source = WEFT_SOURCE_DIR;
@@ -21,8 +21,12 @@ public:
         fs::create_directories(path() / "docs");
         fs::copy_file(source / "docs/help.txt", path() / "docs/help.txt");
         fs::copy_file(source / "CMakeLists.txt", path() / "CMakeLists.txt");
+        fs::create_directories(path() / "platforms");
+        fs::copy_file(source / "platforms/platforms.txt", path() / "platforms/platforms.txt");
         fs::create_directories(path() / "build/release/bin");
         write("build/built", "");
+        if (what == built::first_of_tpu_v3)
+            add_program("weft_first_tpu_v3", ".weft_first_tpu_v3_built", fs::path(WEFT_PROGRAM).parent_path() / "weft_first_tpu_v3");
         if (what == built::first)
             add_program("weft_first", ".weft_first_built", fs::path(WEFT_PROGRAM).parent_path() / "weft_first");
         if (what == built::all)
@@ -229,6 +233,40 @@ TEST_CASE("the first program runs what it has and starts the launcher for everyt
     const shell_result alone = sh.run("unset WEFT_LAUNCHER; build/release/bin/weft_first tune x");
     CHECK(alone.exit_code == 2);
     CHECK(has(alone.err, "./weft build"));
+}
+
+TEST_CASE("the first file gets a program of its platform alone and other files one of all platforms")
+{
+    // What would be built is told by a ninja that builds nothing.
+    const auto wanted = [](launcher_copy::built what, const std::string& arguments) {
+        const launcher_copy sh(what);
+        sh.write("bin/ninja", "#!/bin/sh\nfor last; do :; done\necho \"$last\" > wanted\nexit 1\n");
+        sh.write("bin/cmake", "#!/bin/sh\nexit 0\n");
+        sh.write("extends.yaml", "extends: small.yaml\n");
+        sh.write("unknown.yaml", "platform: tpu_v33\n");
+        sh.write("comment.yaml", "# platform: switchml\nplatform: ub_mesh # a machine\n");
+        sh.run("chmod +x bin/ninja bin/cmake; PATH=$PWD/bin:$PATH ./weft " + arguments);
+        std::string name = sh.exists("wanted") ? sh.read("wanted") : "";
+        return name.substr(0, name.find('\n'));
+    };
+    using built = launcher_copy::built;
+    CHECK(wanted(built::nothing, "run small.yaml") == "weft_first_tpu_v3");
+    CHECK(wanted(built::nothing, "check --set seed=2 comment.yaml") == "weft_first_ub_mesh");
+    for (const char* line : {"run extends.yaml", "check unknown.yaml", "run - < small.yaml", "list", "new tpu_v3"}) {
+        INFO(line);
+        CHECK(wanted(built::nothing, line) == "weft_first");
+    }
+    CHECK(wanted(built::first_of_tpu_v3, "run comment.yaml") == "weft_first");
+    CHECK(wanted(built::first_of_tpu_v3, "sweep small.yaml") == "weft_first"); // which hands it over
+    CHECK(wanted(built::first_of_tpu_v3, "run small.yaml").empty());
+    const launcher_copy sh(built::first_of_tpu_v3);
+    const shell_result own = sh.run("./weft check small.yaml");
+    CHECK(own.exit_code == 0);
+    CHECK(own.out == sh.run("$weft check small.yaml").out);
+    sh.write("launcher", "#!/bin/sh\necho \"launched for $WEFT_WHOLE: $*\"\n");
+    sh.write("other.yaml", "platform: ub_mesh\n");
+    const std::string program = "chmod +x launcher; WEFT_LAUNCHER=$PWD/launcher build/release/bin/weft_first_tpu_v3 ";
+    CHECK(sh.run(program + "check other.yaml").out == "launched for platform: ub_mesh: check other.yaml\n");
 }
 
 TEST_CASE("once all commands are built the launcher starts no other program")
