@@ -209,7 +209,10 @@ TEST_CASE("trainium: auto follows the published ranges and what a group cannot r
     // Rows of 3 chips are no hypercube.
     CHECK(chosen("{op: all_gather, algorithms: [auto], sizes: [4 KiB, 4 MiB]}", "--set node.cols=3 --set node.rows=1") == names{"device_mesh", "kangaring"});
     CHECK(chosen("{op: all_reduce, algorithms: [auto], sizes: [4000000 B, 4000004 B]}", "--set node.cols=3 --set node.rows=2") == names{"device_mesh", "kangaring"});
-    CHECK(chosen("{op: all_reduce, algorithms: [auto], groups: [\"0,1,5\"], sizes: [4 KiB, 4 MiB]}") == names{"device_mesh", "device_ring"});
+    CHECK(chosen("{op: all_reduce, algorithms: [auto], groups: [\"0,1,5\"], sizes: [4 KiB, 4 MiB]}") == names{"device_mesh_one_step", "device_ring"});
+    CHECK(chosen("{op: all_reduce, algorithms: [auto], sizes: [4 B, 1536 B, 1540 B]}") == names{"device_mesh_one_step", "device_mesh_one_step", "device_mesh"});
+    CHECK(chosen("{op: all_gather, algorithms: [auto], sizes: [1 KiB]}") == names{"device_mesh"});
+    CHECK(chosen("{op: all_reduce, algorithms: [auto], sizes: [1 KiB]}", "--set chip.ranks=8") == names{"device_mesh"});
     CHECK(chosen("{op: all_to_all, algorithms: [auto], sizes: [4 KiB]}", "--set node.cols=2 --set node.rows=1") == names{"direct"});
     const program_folder folder;
     REQUIRE(folder.weft("list --bounds " + k_node.file()) == 0);
