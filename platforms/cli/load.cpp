@@ -125,6 +125,17 @@ const platform_info* find_platform(const yaml_document& document, std::vector<pr
     return nullptr;
 }
 
+/// Values of -b, -e, -f and -n are settings; problems with them name the option, unless --set names the same key.
+void name_options(const platform_source& source, std::vector<problem>& problems)
+{
+    for (problem& p : problems) {
+        const std::string option = p.where.file == k_override_file ? source.sizes.option_of(p.key_path) : "";
+        const auto sets_it = [&](const std::string& o) { return p.key_path.rfind(o.substr(0, o.find('=')), 0) == 0 && o.rfind("workload=", 0) != 0; };
+        if (!option.empty() && std::none_of(source.overrides.begin(), source.overrides.end(), sets_it))
+            p.where.file = option;
+    }
+}
+
 void read(loaded_platform& result, const platform_source& source)
 {
     result.source_text = result.document->source();
@@ -164,6 +175,7 @@ void read(loaded_platform& result, const platform_source& source)
     result.problems.insert(result.problems.begin(), refused.begin(), refused.end());
     if (!refused.empty())
         result.platform.reset();
+    name_options(source, result.problems);
 }
 
 template <class Make> loaded_platform read_from(Make&& make, const std::string& file, const platform_source& source)

@@ -56,6 +56,19 @@ std::vector<std::string> size_options::overrides() const
     return all;
 }
 
+std::string size_options::option_of(const std::string& key_path) const
+{
+    if (key_path.rfind("workload.", 0) != 0)
+        return "";
+    const std::size_t dot = key_path.find('.', 9);
+    const std::string key = dot == std::string::npos ? "" : key_path.substr(dot + 1);
+    if (key == "repeats")
+        return repeats ? "-n" : "";
+    if (least.empty() || (key != "sizes" && key.rfind("range", 0) != 0))
+        return "";
+    return key == "range.to" && !most.empty() ? "-e" : key == "range.factor" ? "-f" : "-b";
+}
+
 void add_size_options(CLI::App& command, size_options& sizes)
 {
     CLI::Option* const least = command

@@ -20,6 +20,8 @@ struct size_options {
 
     /// As `--set` takes them.
     std::vector<std::string> overrides() const;
+    /// The option that sets this key: "-b" for "workload.0.range.from"; "" where none does.
+    std::string option_of(const std::string& key_path) const;
 };
 void add_size_options(CLI::App& command, size_options& sizes);
 
