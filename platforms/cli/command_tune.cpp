@@ -409,10 +409,15 @@ int tune(const tune_options& options)
                         plan.points.size(), run_config::k_most_cases));
     for (const problem& p : loaded.problems)
         plan.report.warnings.push_back(to_string(p));
-    const bool once = std::any_of(kinds.begin(), kinds.end(), [](const tuned_kind& k) { return k.repeats == 1; });
-    if (const auto seeds = seeds_in_use(machine.resolved()); once && !seeds.empty()) {
-        plan.report.warnings.push_back(fmt::format("times depend on chance here ({}), and each is of one draw: -n 8 measures means of 8.", seeds.front().first));
-        print_to_stderr("warning: {}\n", plan.report.warnings.back());
+    if (std::any_of(kinds.begin(), kinds.end(), [](const tuned_kind& k) { return k.repeats == 1; })) {
+        tuned_source without_data = source; // data that is generated uses a seed, too, but changes no time
+        without_data.source.overrides.push_back("data=off");
+        const loaded_platform of_times = machine_for(without_data, kinds);
+        const auto seeds = seeds_in_use((of_times.platform ? *of_times.platform : machine).resolved());
+        if (!seeds.empty()) {
+            plan.report.warnings.push_back(fmt::format("times depend on chance here ({}), and each is of one draw: -n 8 measures means of 8.", seeds.front().first));
+            print_to_stderr("warning: {}\n", plan.report.warnings.back());
+        }
     }
 
     if (options.engine == "slurm")

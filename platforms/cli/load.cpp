@@ -130,7 +130,9 @@ void name_options(const platform_source& source, std::vector<problem>& problems)
 {
     for (problem& p : problems) {
         const std::string option = p.where.file == k_override_file ? source.sizes.option_of(p.key_path) : "";
-        const auto sets_it = [&](const std::string& o) { return p.key_path.rfind(o.substr(0, o.find('=')), 0) == 0 && o.rfind("workload=", 0) != 0; };
+        const auto sets_it = [&](const std::string& o) {
+            return o.rfind("workload.*.", 0) == 0 || (p.key_path.rfind(o.substr(0, o.find('=')), 0) == 0 && o.rfind("workload=", 0) != 0);
+        };
         if (!option.empty() && std::none_of(source.overrides.begin(), source.overrides.end(), sets_it))
             p.where.file = option;
     }

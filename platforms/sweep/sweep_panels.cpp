@@ -305,10 +305,10 @@ std::string winners_text(const sweep_panels& all, const sweep_panel& panel)
     const std::string wrong = wrong_text(panel);
     if (first == panel.fastest.end())
         return wrong.empty() ? "" : "none" + wrong;
+    const auto with_result = static_cast<std::size_t>(std::count_if(first, panel.fastest.end(), [](const auto& f) { return f.has_value(); }));
     std::string behind;
     for (const auto& [line, values] : values_of_one_line(panel)) {
-        const auto has = static_cast<std::size_t>(std::count_if(panel.fastest.begin(), panel.fastest.end(), [](const auto& f) { return f.has_value(); }));
-        if (values.size() == has)
+        if (values.size() == with_result)
             return all.lines[line] + ": no other has a result" + wrong;
         std::string at;
         for (const std::size_t i : values)

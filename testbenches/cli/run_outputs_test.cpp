@@ -88,6 +88,7 @@ TEST_CASE("sizes and repeats on the command line stand in place of those of ever
                                                           {"-b 1K -e 2K -f 1", "from 2"},
                                                           {"-b 3", "-b: error: workload.0.range.from: is 3 B"},
                                                           {"-b 4 -e 2K --set 'workload.0.range.from=3 B'", "--set: error: workload.0.range.from: is 3 B"},
+                                                          {"-b 4 -e 2K --set 'workload.*.range.from=3 B'", "--set: error: workload.0.range.from: is 3 B"},
                                                           {"-n 2 --set 'workload=[]'", "-n: error: workload.*.repeats"},
                                                           {"--set 'mesh.*.rows=2'", "'mesh' is no list"},
                                                           {"--set 'nothing.*.rows=2'", "'nothing' is not in the file"},

@@ -434,6 +434,8 @@ TEST_CASE("tune: where frames are lost by chance one draw is warned of and means
     const std::string lossy = "tune a.yaml --quiet --sizes 64KiB --algorithms switchml --out out --set network.cable.impairments.loss=0.01 ";
     REQUIRE(folder.weft("tune a.yaml --quiet --sizes 64KiB --algorithms switchml --out out") == 0);
     CHECK_FALSE(has(folder.read("stderr"), "chance"));
+    REQUIRE(folder.weft("tune a.yaml --quiet --sizes 64KiB --algorithms switchml --out out --set data=checked") == 0);
+    CHECK_FALSE(has(folder.read("stderr"), "chance")); // a seed makes the data, but no time
     REQUIRE(folder.weft(lossy) == 0);
     CHECK_THAT(folder.read("stderr"), Contains("times depend on chance here"));
     const json once = json::parse(folder.read("out/tuning.json")).at("tables").at(0);
